@@ -1,0 +1,41 @@
+# Two commands: `make demo` runs the main job, `make test` the tests; each sets up what it needs.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: demo test check fmt lock bench clean
+
+demo: $(READY)
+	$(BIN)/weft demo
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+fmt: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)
+	$(BIN)/weft bench plan
+
+# The lock holds hashes and no addresses, so that it installs from whichever index pip is set to.
+lock: $(READY)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
+	  --no-emit-index-url --no-annotate --group dev --output-file requirements.lock pyproject.toml
+
+$(READY): pyproject.toml requirements.lock scripts/requirements.sh
+	@sh scripts/requirements.sh $(PYTHON)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) (a few minutes the first time)"
+	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist

@@ -1,0 +1,4 @@
+"""The command line.
+
+Nothing imports it.
+"""

@@ -1,0 +1,62 @@
+"""Every error that weft raises on purpose.
+
+    WeftError
+    ├── QueryError              what was asked cannot be served
+    │   ├── WindowError         a range, slide or offset
+    │   ├── AggregateError      an aggregate or its arguments
+    │   ├── ExpressionError     a predicate, key or expression
+    │   └── WorkloadError       a set of queries (duplicate names, mixed axes)
+    ├── PlanError               a plan cannot be made or read
+    │   └── BudgetError         a method ran past its node or memory budget
+    ├── FinalsError             a final structure cannot serve an aggregate
+    ├── EngineError             Spark cannot run the plan as asked
+    └── CheckpointError         a stream's stored catalogue or state is unusable
+
+An error names the query, the field, the value and what would be accepted.
+"""
+
+from __future__ import annotations
+
+
+class WeftError(Exception):
+    """Base of every error that weft raises on purpose."""
+
+
+class QueryError(WeftError, ValueError):
+    """What was asked cannot be served."""
+
+
+class WindowError(QueryError):
+    """A range, slide or offset is not acceptable."""
+
+
+class AggregateError(QueryError):
+    """An aggregate is unknown or used in a way that cannot be shared."""
+
+
+class ExpressionError(QueryError):
+    """A predicate, key or expression cannot be understood or is not deterministic."""
+
+
+class WorkloadError(QueryError):
+    """A set of queries does not fit together."""
+
+
+class PlanError(WeftError, ValueError):
+    """A plan cannot be made as asked, or its stored form cannot be read."""
+
+
+class BudgetError(PlanError):
+    """A method ran past its node or memory budget; the message says which method would do it."""
+
+
+class FinalsError(WeftError, ValueError):
+    """A final structure cannot serve this aggregate; the message says which can."""
+
+
+class EngineError(WeftError):
+    """Spark cannot run the plan as asked."""
+
+
+class CheckpointError(WeftError):
+    """A stream's stored catalogue or state is missing, damaged or of an unknown version."""

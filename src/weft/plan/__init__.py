@@ -1,0 +1,4 @@
+"""How to share it: edge rates, costs, trees, searches and the coverage graph.
+
+Imports only `query`; no Spark.
+"""

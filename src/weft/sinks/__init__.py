@@ -1,0 +1,4 @@
+"""Where answers go.
+
+No Spark imports.
+"""

@@ -1,0 +1,4 @@
+"""Cut and pre-aggregate: timestamp to slice, row to fragment signature.
+
+Imports only `query` and `plan`; no Spark.
+"""
