@@ -1,0 +1,84 @@
+"""A monoid: how one kind of partial is begun, combined, taken back, and made in Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Partial = tuple[Any, ...]
+"""One value per component. None is Spark's null."""
+
+Family = Literal["long", "double", "boolean", "sum", "argument", "array", "binary"]
+"""A component's type. `sum` is the type of Spark's sum over the argument (long for integers,
+double for floats, a decimal ten digits wider for decimals); `argument` the argument's own type;
+`array` an array of it (of structs of all arguments if there are several)."""
+
+Order = Literal["any", "ties", "all"]
+"""What depends on the order of combining: nothing; only which of several equals is kept, which
+Spark leaves open too; or the answer itself."""
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What holds of `combine` besides associativity, which always does.
+
+    commutative  combine(a, b) == combine(b, a)
+    invertible   subtract(combine(a, b), a) == b, on exact numbers (integers, decimals)
+    idempotent   combine(a, a) == a
+
+    Floating numbers never invert: an infinity cannot be taken back, and small numbers drown in
+    large ones. Only what counts (`count`) inverts whatever its argument's type.
+    """
+
+    commutative: bool
+    invertible: bool
+    idempotent: bool
+
+
+@dataclass(frozen=True)
+class Component:
+    """One column of a partial: its name, and its type as far as the kind decides it."""
+
+    name: str
+    family: Family
+    argument: int = 0
+    """Which argument's type `sum`, `argument` and `array` speak of."""
+
+
+@dataclass(frozen=True, eq=False)
+class Monoid:
+    """The algebra of one kind of part, with the plain Python that defines its meaning.
+
+    `lift` makes the partial of one row from the values of the arguments; `combine(older, newer)`
+    is associative and has `identity` as its neutral element. The functions here define the
+    semantics, with Spark's treatment of null, NaN and zero; faster code elsewhere must agree.
+
+    `partial_sql` has one Spark aggregate per component, over `{0}`, `{1}` (the arguments) and
+    `{where}` (empty, or a FILTER clause). `merge_sql` has one per component over a group of
+    partials, with the components' columns under their names (`{total}`) and `{order}` for an
+    expression that orders the slices. None where Spark SQL cannot.
+    """
+
+    kind: str
+    laws: Laws
+    components: tuple[Component, ...]
+    identity: Partial
+    lift: Callable[..., Partial]
+    combine: Callable[[Partial, Partial], Partial]
+    partial_sql: tuple[str, ...] | None
+    merge_sql: tuple[str, ...] | None
+    subtract: Callable[[Partial, Partial], Partial] | None = None
+    """`subtract(total, oldest)`; leaves zero, not null, when nothing is left: ask
+    `Part.counted()`."""
+    bounded: bool = True
+    """Whether a partial's size has a limit that does not depend on the rows."""
+    order: Order = "any"
+    note: str = ""
+
+    def fold(self, *partials: Partial) -> Partial:
+        """Combine any number of partials, older first."""
+        total = self.identity
+        for partial in partials:
+            total = self.combine(total, partial)
+        return total
