@@ -1,0 +1,19 @@
+"""What a benchmark returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class BenchReport:
+    """Rows measured, what they say in a few lines, and which answers or targets were missed.
+
+    A row is a flat dict of JSON values. `failures` are wrong answers: they end the run with exit
+    code 1. A target that was missed is said in `summary`, with the figure.
+    """
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    summary: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
