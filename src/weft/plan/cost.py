@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from math import exp
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
+Model = Literal["paper", "engine"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -16,8 +20,9 @@ class LinearCost:
 
         fixed + E_t * (per_edge + sum of weight[q] over the tree's queries q)
 
-    Every model of ours has this form, which is all that a search needs to know. The paper's
-    (WeaveShare eq. 1) is `fixed = lambda`, `per_edge = 0`, `weight[q] = range_q / slide_q`.
+    Every model of ours has this form, exactly or after linearising it once, and it is all that a
+    search needs to know. The paper's (WeaveShare eq. 1) is `fixed = lambda`, `per_edge = 0`,
+    `weight[q] = range_q / slide_q`.
     """
 
     fixed: float
@@ -29,11 +34,153 @@ class LinearCost:
         return self.fixed + edge_rate * (self.per_edge + weight)
 
 
-def paper_cost(overlap: Float64, rate: float) -> LinearCost:
+class CostModel(Protocol):
+    """Prices the trees of one group of queries that may share."""
+
+    linear: LinearCost
+
+    def price(self, edge_rate: Float64, weight: Float64) -> Float64:
+        """The cost of each tree, given edge rates and summed weights of its queries."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PaperCost:
     """WeaveShare equation 3: aggregate operations per unit of time at `rate` rows per unit.
 
-    >>> cost = paper_cost(np.array([4.0, 2.0]), rate=1.2)
-    >>> cost.tree(edge_rate=0.25, weight=6.0)
-    2.7
+    >>> cost = PaperCost.of(np.array([4.0, 2.0]), rate=1.2)
+    >>> cost.price(np.array([0.25]), np.array([6.0]))
+    array([2.7])
     """
-    return LinearCost(fixed=rate, per_edge=0.0, weight=np.asarray(overlap, dtype=np.float64))
+
+    linear: LinearCost
+
+    @classmethod
+    def of(cls, overlap: Float64, rate: float) -> PaperCost:
+        """The paper's model of queries with these overlap factors."""
+        return cls(LinearCost(rate, 0.0, np.asarray(overlap, dtype=np.float64)))
+
+    def price(self, edge_rate: Float64, weight: Float64) -> Float64:
+        """The cost of each tree, given edge rates and summed overlap factors."""
+        return self.linear.fixed + edge_rate * weight
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the engine's steps cost, in nanoseconds on one core; `calibrate()` measures them.
+
+    The defaults were measured by `weft.plan.calibration` on two shared cores. Ratios between
+    them are what decides a plan, and those vary less between machines than the figures.
+    """
+
+    row: float = 60.0
+    """A row taken into a tree: its slice, its fragment, and the hash aggregation."""
+    partial: float = 140.0
+    """A partial sent to the finals: written, shuffled, sorted."""
+    combine: float = 6.0
+    """Two partials combined."""
+    answer: float = 90.0
+    """An answer written."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is known of the stream, beside its rate.
+
+    `groups` is the number of distinct key values alive at a time, or a mapping from a
+    comma-separated list of keys to it; `fragments` the number of distinct predicate signatures
+    that occur (None: as many as there are predicates).
+    """
+
+    groups: float | Mapping[str, float] = 1.0
+    fragments: float | None = None
+    constants: Constants = field(default_factory=Constants)
+
+    def groups_of(self, keys: frozenset[str]) -> float:
+        """The number of groups by these keys; no keys make one group."""
+        if not keys:
+            return 1.0
+        if isinstance(self.groups, Mapping):
+            named = {
+                frozenset(k.strip() for k in name.split(",")): n for name, n in self.groups.items()
+            }
+            if keys in named:
+                return float(named[keys])
+            single = [float(named.get(frozenset([key]), 100.0)) for key in keys]
+            return float(np.prod(single))
+        return float(self.groups)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The statistics as JSON values."""
+        groups = dict(self.groups) if isinstance(self.groups, Mapping) else self.groups
+        return {
+            "groups": groups,
+            "fragments": self.fragments,
+            "constants": asdict(self.constants),
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Statistics:
+        """Read what `to_dict` wrote."""
+        return cls(data["groups"], data["fragments"], Constants(**data["constants"]))
+
+
+CONSTANT_COMBINES = 3.0
+"""Combines per slice of a constant-time final structure (FlatFIT Table 1)."""
+
+
+@dataclass(frozen=True, eq=False)
+class EngineCost:
+    """Nanoseconds of work per unit of time, knowing groups, fragments and the final structure.
+
+    A slice holds at most groups x fragments partials and at most its rows: with n rows thrown
+    at D cells, `D * (1 - exp(-n / D))` cells are hit. That depends on the edge rate, so the
+    search works with the model linearised at `reference`, and the plan is priced without.
+    """
+
+    linear: LinearCost
+    rate: float
+    cells: float
+    constants: Constants
+    answers: float
+
+    @classmethod
+    def of(
+        cls,
+        overlap: Float64,
+        slide: Float64,
+        *,
+        rate: float,
+        groups: float,
+        fragments: float,
+        constants: Constants,
+    ) -> EngineCost:
+        """The engine's model of queries with these overlap factors and slides."""
+        reference = float(np.median(2.0 / slide)) if len(slide) else 1.0
+        alive = _alive(rate, reference, groups * fragments)
+        steps = np.minimum(np.asarray(overlap, dtype=np.float64), CONSTANT_COMBINES)
+        return cls(
+            LinearCost(
+                fixed=rate * constants.row,
+                per_edge=alive * constants.partial,
+                weight=alive * constants.combine * steps,
+            ),
+            rate=rate,
+            cells=groups * fragments,
+            constants=constants,
+            answers=float(np.sum(1.0 / slide)) * groups * constants.answer,
+        )
+
+    def price(self, edge_rate: Float64, weight: Float64) -> Float64:
+        """The cost of each tree, given edge rates and summed weights of its queries."""
+        partials = np.array([_alive(self.rate, rate, self.cells) for rate in edge_rate])
+        per_partial = self.constants.partial
+        scale = self.linear.per_edge / per_partial if per_partial else 1.0
+        return self.linear.fixed + edge_rate * partials * (per_partial + weight / scale)
+
+
+def _alive(rate: float, edge_rate: float, cells: float) -> float:
+    """Partials in a slice: how many of `cells` are hit by the rows of one slice."""
+    if edge_rate <= 0.0 or cells <= 0.0:
+        return cells
+    return cells * (1.0 - exp(-rate / edge_rate / cells))

@@ -1,0 +1,95 @@
+"""`weft plan FILE`: plan a workload and show the plan."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.output import console, number, searching
+
+if TYPE_CHECKING:
+    from weft.plan.plan import Plan
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--rate", type=float, help="Rows per second (per unit on an integer axis).")
+@click.option("--strategy", default="auto", show_default=True, help="How to search for a plan.")
+@click.option("--edges", default="exact", show_default=True, help="How to count edges.")
+@click.option(
+    "--cost",
+    type=click.Choice(["paper", "engine"]),
+    default="paper",
+    show_default=True,
+    help="The cost model.",
+)
+@click.option("--groups", type=float, default=1.0, show_default=True, help="Groups alive at once.")
+@click.option("--keys", default="auto", show_default=True, help="separate, union or auto.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--polish", is_flag=True, help="Add a local search after the strategy.")
+@click.option("--calibrate", is_flag=True, help="Measure the engine's constants on this machine.")
+@click.option("--limit", type=int, default=20, show_default=True, help="Trees shown in full.")
+@click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
+def plan(
+    file: Path,
+    rate: float | None,
+    groups: float,
+    calibrate: bool,
+    limit: int,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Plan the workload in FILE (YAML, JSON or SQL) and show what is shared with what.
+
+    \b
+    weft plan examples/trades.yaml --rate 375
+    weft plan queries.sql --strategy weave --json
+    """
+    from weft.plan.calibration import calibrate as measure
+    from weft.plan.cost import Constants, Statistics
+    from weft.plan.optimizer import optimize
+    from weft.query.workload import Workload
+
+    workload = Workload.load(file)
+    constants = measure() if calibrate else Constants()
+    with searching(enabled=not as_json) as progress:
+        made = optimize(
+            workload,
+            rate=rate if rate is not None else workload.rate or 1000.0,
+            statistics=Statistics(groups=groups, constants=constants),
+            progress=progress,
+            **options,
+        )
+    if as_json:
+        click.echo(json.dumps(made.to_dict(), indent=2))
+        return
+    if rate is None and workload.rate is None:
+        click.echo("no rate given: planned for 1,000 rows per second (see --rate)")
+    click.echo(made.explain(limit=limit))
+    show_trees(made, limit)
+
+
+def show_trees(made: Plan, limit: int) -> None:
+    """A table of the costliest trees, if there is more than one."""
+    from rich.table import Table
+
+    if len(made.trees) < 2:
+        return
+    table = Table(title=None, box=None, header_style="bold")
+    for heading in ("tree", "queries", "edges", "overlap", "cost", "alone", "saved"):
+        table.add_column(heading, justify="right")
+    ranked = sorted(made.trees[: 100 * limit], key=lambda tree: -tree.cost)
+    for tree in ranked[:limit]:
+        table.add_row(
+            str(tree.number),
+            f"{len(tree.queries):,}",
+            "-" if tree.edge_rate is None else number(tree.edge_rate),
+            number(tree.overlap),
+            number(tree.cost),
+            number(tree.unshared_cost),
+            f"{max(0.0, tree.saved / tree.unshared_cost):.0%}" if tree.unshared_cost else "-",
+        )
+    console().print(table)

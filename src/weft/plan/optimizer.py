@@ -1,0 +1,225 @@
+"""From queries to a plan: read, group, search, assemble."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.errors import PlanError
+from weft.plan.cost import Model, Statistics
+from weft.plan.plan import Plan, PlanReport
+from weft.plan.request import Engine, Options, Request
+from weft.query.table import WindowTable
+from weft.query.window import Window
+
+if TYPE_CHECKING:
+    from weft.plan.coverage import CoveragePlan
+    from weft.query.query import Query
+
+Progress = Callable[[int, int, str], None]
+COVERAGE = ("coverage", "factor")
+FACTOR_LIMIT = 2_000
+"""`auto` does not try a coverage graph over more windows than this: it is quadratic."""
+POLISH_LIMIT = 400
+"""`auto` polishes a weave plan of at most this many queries."""
+
+
+def strategies() -> tuple[str, ...]:
+    """The names that `optimize(strategy=...)` takes."""
+    from weft.plan.search import SEARCHES
+
+    return (*SEARCHES, *COVERAGE, "auto")
+
+
+def optimize(
+    queries: Iterable[Query | Window] | WindowTable,
+    *,
+    rate: float = 1000.0,
+    strategy: str = "auto",
+    edges: str = "exact",
+    seed: int = 0,
+    cost: Model = "paper",
+    statistics: Statistics | None = None,
+    keys: str = "auto",
+    parts: str = "compatible",
+    polish: bool = False,
+    tolerance: float = 0.2,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+    **search: Any,
+) -> Plan:
+    """Plan how to share `queries` on a stream of `rate` rows per second (or per integer unit).
+
+    `queries` are `Query`s, bare `Window`s, or a `WindowTable` of arrays. `keys="union"` lets
+    queries with different group-by keys share a tree over all their keys, `"separate"` does not,
+    `"auto"` takes the cheaper where the cost model can tell (`cost="engine"`). `engine` limits
+    `auto` to plans which that engine can run. `polish` adds a local search after the strategy.
+    Further options go to the strategy.
+
+    >>> windows = [Window(range=16, slide=4), Window(range=10, slide=5), Window(range=8, slide=4)]
+    >>> plan = optimize(windows, rate=1.2, strategy="weave")
+    >>> round(plan.cost, 6), [tree.queries for tree in plan.trees]
+    (4.3, [('q1', 'q3'), ('q2',)])
+    """
+    if strategy not in strategies():
+        raise PlanError(f"strategy={strategy!r}: accepted are {', '.join(strategies())}")
+    if keys not in ("separate", "union", "auto"):
+        raise PlanError(f"keys={keys!r}: accepted are 'separate', 'union', 'auto'")
+    options = Options(
+        rate=rate,
+        strategy=strategy,
+        edges=edges,
+        seed=seed,
+        cost=cost,
+        statistics=statistics or Statistics(),
+        keys="union" if keys == "union" else "separate",
+        parts=parts,  # type: ignore[arg-type]  # Options checks it
+        polish=polish,
+        tolerance=tolerance,
+        engine=engine,
+        search=search,
+    )
+    request = Request.of(queries, options)
+    plan = plan_request(request, progress)
+    if keys == "auto" and cost == "engine" and request.queries and strategy not in COVERAGE:
+        union = plan_request(replace(request, options=replace(options, keys="union")), progress)
+        plan = min(plan, union, key=lambda candidate: candidate.cost)
+    return plan
+
+
+def plan_request(request: Request, progress: Progress | None = None) -> Plan:
+    """Plan what was asked by its strategy; `auto` takes the cheapest of several."""
+    strategy = request.options.strategy
+    if strategy != "auto":
+        return _plan_by(request, strategy, progress)
+    candidates = ["weave"]
+    if request.options.engine != "operator" and len(request.table) <= FACTOR_LIMIT:
+        candidates.append("factor")
+    start = perf_counter()
+    plans = [_plan_by(request, name, progress) for name in candidates]
+    best = min(plans, key=lambda plan: plan.cost)
+    note = "auto chose " + ", ".join(
+        f"{plan.strategy} (cost {plan.cost:,.6g})"
+        if plan is best
+        else f"not {plan.strategy} ({plan.cost:,.6g})"
+        for plan in sorted(plans, key=lambda plan: plan.cost)
+    )
+    report = replace(best.report, seconds=perf_counter() - start, notes=(note, *best.report.notes))
+    return replace(best, report=report)
+
+
+def _plan_by(request: Request, strategy: str, progress: Progress | None) -> Plan:
+    options = request.options
+    small = len(request.table) <= POLISH_LIMIT
+    polish = options.polish or (options.strategy == "auto" and small)
+    request = replace(request, options=replace(options, strategy=strategy, polish=polish))
+    start = perf_counter()
+    plan = _cover(request) if strategy in COVERAGE else _search(request, progress)
+    report = replace(plan.report, seconds=perf_counter() - start)
+    return replace(plan, report=report)
+
+
+def _search(request: Request, progress: Progress | None) -> Plan:
+    """One search per group of queries that may share; trees are numbered by first query."""
+    from weft.plan.search import SEARCHES
+    from weft.plan.search.grouping import Grouping
+
+    options = request.options
+    found: list[tuple[npt.NDArray[np.intp], Grouping]] = []
+    for rows in request.groups():
+        table, cost = request.table.take(rows), request.model(rows).linear
+        arguments: dict[str, Any] = {
+            "edges": options.edges,
+            "seed": options.seed,
+            "progress": progress,
+        }
+        grouping = SEARCHES[options.strategy](table, cost, **arguments, **options.search)
+        if options.polish:
+            grouping = SEARCHES["local_search"](table, cost, **arguments, start=grouping)
+        found.append((rows, grouping))
+    return assemble(request, found)
+
+
+def assemble(request: Request, found: list[tuple[npt.NDArray[np.intp], Any]]) -> Plan:
+    """Put the groupings of all sharing groups together into one plan."""
+    labels = np.zeros(len(request.table), dtype=np.int64)
+    rates: list[npt.NDArray[np.float64]] = []
+    trees = 0
+    for rows, grouping in found:
+        labels[rows] = grouping.labels + trees
+        rates.append(grouping.edge_rate)
+        trees += len(grouping.edge_rate)
+    rate = np.concatenate(rates) if rates else np.zeros(0)
+    labels, order = number_by_first(labels, trees)
+    reports = [grouping.report for _, grouping in found]
+    return Plan(
+        request,
+        labels,
+        rate[order],
+        {},
+        PlanReport(
+            strategy=request.options.strategy,
+            edges=request.options.edges,
+            seconds=sum(report.seconds for report in reports),
+            evaluations=sum(report.evaluations for report in reports),
+            stop_reason="; ".join(dict.fromkeys(report.stop_reason for report in reports)),
+            exact=all(report.exact for report in reports),
+            notes=tuple(dict.fromkeys(note for report in reports for note in report.notes)),
+        ),
+    )
+
+
+def number_by_first(
+    labels: npt.NDArray[np.int64], trees: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
+    """Number trees by their first query; also which old number each new one had."""
+    if not trees:
+        return labels, np.zeros(0, dtype=np.intp)
+    _, first = np.unique(labels, return_index=True)
+    order = np.argsort(first)
+    renumbered = np.empty(trees, dtype=np.int64)
+    renumbered[order] = np.arange(trees)
+    return renumbered[labels], order
+
+
+def _cover(request: Request) -> Plan:
+    """One coverage graph per group of queries with equal keys and predicates."""
+    from weft.plan.coverage import weave_coverage
+
+    labels = np.zeros(len(request.table), dtype=np.int64)
+    coverages: dict[int, CoveragePlan] = {}
+    for tree, rows in enumerate(request.groups()):
+        labels[rows] = tree
+        coverages[tree] = weave_coverage(
+            list(request.table.take(rows)),
+            rate=request.options.rate / request.unit,
+            semantics=_semantics(request, rows),
+            factors=request.options.strategy == "factor",
+        )
+    return Plan(
+        request,
+        labels,
+        np.full(len(coverages), np.nan),
+        coverages,
+        PlanReport(
+            strategy=request.options.strategy,
+            edges="none",
+            seconds=0.0,
+            evaluations=sum(len(coverage.windows) for coverage in coverages.values()),
+            stop_reason="every window has its cheapest upstream",
+            exact=True,
+        ),
+    )
+
+
+def _semantics(request: Request, rows: npt.NDArray[np.intp]) -> Any:
+    """Overlapping upstream windows are fine only for aggregates that may see a row twice."""
+    if request.queries is None:
+        return "partitioned"
+    parts = [part for row in rows for part in request.queries[row].parts]
+    return "covered" if all(part.laws.idempotent for part in parts) else "partitioned"

@@ -1,0 +1,67 @@
+"""Which queries may share a tree at all, and why two may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from weft.query.query import Query
+
+Keys = Literal["separate", "union"]
+Parts = Literal["compatible", "equal"]
+
+
+@dataclass(frozen=True)
+class Compatibility:
+    """What two queries must have in common to share a tree.
+
+    - `axis`: always.
+    - keys: with `keys="separate"` the same group-by keys; with `"union"` a tree aggregates by
+      the union of its queries' keys and every query folds away the keys that it did not ask for.
+    - parts: a tree's partial holds the union of its queries' lifted parts, so bounded parts are
+      always compatible. Parts without a bound (collected values, exact distinct) would be carried
+      by every slice, so they are shared only among queries that have the same ones. With
+      `parts="equal"` the lifted parts must be equal, which is what the papers assume.
+    - predicates: any, through fragments; with `predicates="equal"` (coverage plans compute a
+      window from another window's rows) they must be the same.
+    """
+
+    keys: Keys = "separate"
+    parts: Parts = "compatible"
+    predicates: Literal["fragments", "equal"] = "fragments"
+
+    def signature(self, query: Query) -> tuple[tuple[str, object], ...]:
+        """Queries share exactly if their signatures are equal; entries name what is compared."""
+        heavy = frozenset(part for part in query.parts if not part.bounded)
+        entries: list[tuple[str, object]] = [("axis", query.window.axis)]
+        if self.keys == "separate":
+            entries.append(("group-by keys", frozenset(key.expression for key in query.keys)))
+        if self.parts == "equal":
+            entries.append(("lifted parts", frozenset(query.parts)))
+        else:
+            entries.append(("parts without a bound", heavy))
+        if self.predicates == "equal":
+            entries.append(("predicate", query.predicate))
+        return tuple(entries)
+
+    def groups(self, queries: Sequence[Query]) -> list[list[int]]:
+        """Positions of the queries by what they may share with, in order of appearance."""
+        found: dict[object, list[int]] = {}
+        for position, query in enumerate(queries):
+            found.setdefault(self.signature(query), []).append(position)
+        return list(found.values())
+
+    def obstacle(self, a: Query, b: Query) -> str | None:
+        """Why `a` and `b` can never share a tree, or None when they can."""
+        for (what, mine), (_, yours) in zip(self.signature(a), self.signature(b), strict=True):
+            if mine != yours:
+                return f"their {what} differ: {_show(mine)} and {_show(yours)}"
+        return None
+
+
+def _show(value: object) -> str:
+    if isinstance(value, frozenset):
+        return ", ".join(sorted(map(str, value))) or "none"
+    return "none" if value is None else str(value)
