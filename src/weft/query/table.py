@@ -101,7 +101,7 @@ class WindowTable:
         )
 
     def __iter__(self) -> Iterator[Window]:
-        return (self[row] for row in np.arange(len(self)))
+        return (self[int(row)] for row in np.arange(len(self)))
 
 
 def _integers(values: npt.ArrayLike, field: str) -> Int64:
