@@ -8,7 +8,7 @@ from numba import njit
 _SMALL = 3_037_000_499
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def gcd(a: int, b: int) -> int:
     """The greatest common divisor of two integers that are not negative.
 
@@ -20,7 +20,7 @@ def gcd(a: int, b: int) -> int:
     return a
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def mulmod(a: int, b: int, modulus: int) -> int:
     """`a * b % modulus` for residues of a modulus up to 2**62, without overflow.
 
@@ -38,11 +38,12 @@ def mulmod(a: int, b: int, modulus: int) -> int:
     return product
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def restrict(offset: int, step: int, at: int, every: int) -> tuple[int, int]:
-    """How `x = offset mod step` looks on the instants `x = at + every * k`: as `(offset, step)` in k.
+    """What `x = offset mod step` asks of k on the instants `x = at + every * k`.
 
-    A step of 1 means that it covers them all, a step of 0 that it covers none.
+    The answer is `(offset, step)` in k. A step of 1 means that all of them are covered, a step
+    of 0 that none is.
 
     >>> restrict(1, 4, 3, 6), restrict(0, 3, 0, 6), restrict(0, 4, 1, 6)
     ((1, 2), (0, 1), (0, 0))

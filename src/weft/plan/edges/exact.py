@@ -1,0 +1,244 @@
+"""The exact density that a set of progressions covers, by restriction, compiled.
+
+A weighted progression (a, s, w) covers each instant x = a mod s with probability w, independently
+of all else. Weights make the problem small: of the step s only the part that other steps share
+matters, and the rest becomes weight. With m the least common multiple of gcd(s, t) over the other
+steps t, (a, s, w) may be replaced by (a mod m, m, w * m / s), because by the Chinese remainder
+theorem the remaining digits of x meet no other progression.
+
+    cover(S) = product rule over components that share no factor
+    cover(component) = sum over i of w_i / s_i * (1 - cover(S_1 .. S_{i-1} restricted to S_i))
+
+Only non-negative terms are added, so that small rates keep their digits. The recursion runs on
+explicit stacks: Numba's cache does not keep recursive functions safely.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from weft.plan.edges.arithmetic import gcd, restrict
+
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+_DEPTH = 128  # every level takes a prime digit from what is left; more than this is past a budget
+_ENTER, _NEXT, _LEAVE = 0, 1, 2
+_ROOM = 24  # arena entries per progression; more than enough, and checked
+
+
+@njit(cache=True, error_model="numpy")
+def tidy(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> int:
+    """Sort [lo, hi) by step and offset, merge equals, drop what is covered; return the new end."""
+    gap = 1
+    while gap < (hi - lo) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:  # Shell's sort: in place, and quick on the short runs that are usual here
+        for i in range(lo + gap, hi):
+            a, s, w = off[i], step[i], weight[i]
+            j = i - gap
+            while j >= lo and (step[j] > s or (step[j] == s and off[j] > a)):
+                off[j + gap], step[j + gap], weight[j + gap] = off[j], step[j], weight[j]
+                j -= gap
+            off[j + gap], step[j + gap], weight[j + gap] = a, s, w
+        gap //= 3
+    kept = lo
+    for i in range(lo, hi):
+        a, s, w = off[i], step[i], weight[i]
+        fresh = True
+        for j in range(lo, kept):
+            if step[j] == s:
+                if off[j] == a:
+                    weight[j] += w * (1.0 - weight[j])
+                    fresh = False
+                    break
+            elif weight[j] == 1.0 and s % step[j] == 0 and a % step[j] == off[j]:
+                fresh = False
+                break
+        if fresh:
+            off[kept], step[kept], weight[kept] = a, s, w
+            kept += 1
+    return kept
+
+
+@njit(cache=True, error_model="numpy")
+def _closed(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> float:
+    """The density of [lo, hi) where a formula gives it (two, or one common step), else -1."""
+    if step[lo] == step[hi - 1]:
+        total = 0.0
+        for i in range(lo, hi):
+            total += weight[i]
+        return float(total / step[lo])
+    if hi - lo == 2:
+        x, y = weight[lo] / step[lo], weight[lo + 1] / step[lo + 1]
+        common = gcd(step[lo], step[lo + 1])
+        if (off[lo] - off[lo + 1]) % common == 0:
+            return float(x + y * (1.0 - x * common))
+        return float(x + y)
+    return -1.0
+
+
+@njit(cache=True, error_model="numpy")
+def _root(parent: Int64, i: int) -> int:
+    while parent[i] != i:
+        i = parent[i]
+    return i
+
+
+@njit(cache=True, error_model="numpy")
+def _split(
+    off: Int64, step: Int64, weight: Float64, shared: Int64, parent: Int64, lo: int, hi: int
+) -> tuple[float, int]:
+    """Part the tidy [lo, hi) into independent components, reduced to what they share.
+
+    Return the density covered by those that have a closed form, and the end of the others: they
+    lie from `hi` on, and `parent` holds at each one's first entry where it ends.
+    """
+    if hi == lo:
+        return 0.0, hi
+    whole = _closed(off, step, weight, lo, hi)
+    if whole >= 0.0:
+        return whole, hi
+    # One entry per distinct step (equal steps are neighbours) stands for its group.
+    for i in range(lo, hi):
+        if i > lo and step[i] == step[i - 1]:
+            first = parent[i - 1]
+            parent[i] = first
+            shared[first] = step[first]
+        else:
+            parent[i] = i
+            shared[i] = 1
+    for i in range(lo + 1, hi):
+        if step[i] == step[i - 1]:
+            continue
+        for j in range(lo, i):
+            if j > lo and step[j] == step[j - 1]:
+                continue
+            common = gcd(step[i], step[j])
+            if common > 1:
+                if shared[i] % common:
+                    shared[i] = shared[i] // gcd(shared[i], common) * common
+                if shared[j] % common:
+                    shared[j] = shared[j] // gcd(shared[j], common) * common
+                x, y = _root(parent, i), _root(parent, j)
+                parent[max(x, y)] = min(x, y)
+    covered, top = 0.0, hi
+    for r in range(lo, hi):
+        if parent[r] != r:
+            continue
+        if shared[r] == 1:  # alone in its component
+            covered += weight[r] / step[r] * (1.0 - covered)
+            continue
+        start = top
+        for i in range(r, hi):
+            if _root(parent, i) == r:
+                member = i > lo and step[i] == step[i - 1]
+                common = shared[parent[i]] if member else shared[i]
+                off[top], step[top], weight[top] = off[i] % common, common, weight[i]
+                if common != step[i]:
+                    weight[top] *= common / step[i]
+                top += 1
+        top = tidy(off, step, weight, start, top)
+        part = _closed(off, step, weight, start, top)
+        if part >= 0.0:
+            covered += part * (1.0 - covered)
+            top = start
+        else:
+            parent[start] = top
+    return covered, top
+
+
+@njit(cache=True, error_model="numpy")
+def _restrict_all(
+    off: Int64, step: Int64, weight: Float64, lo: int, i: int, top: int
+) -> tuple[float, int]:
+    """Write [lo, i) restricted to progression i, tidied, from `top` on.
+
+    Return the probability that none of those which cover all of i covers an instant, and the end.
+    """
+    free, end = 1.0, top
+    for j in range(lo, i):
+        a, s = restrict(off[j], step[j], off[i], step[i])
+        if s == 1:
+            free *= 1.0 - weight[j]
+            if free == 0.0:
+                return free, top
+        elif s > 1:
+            off[end], step[end], weight[end] = a, s, weight[j]
+            end += 1
+    return free, tidy(off, step, weight, top, end)
+
+
+@njit(cache=True, error_model="numpy")
+def merged_rate(
+    rate_x: float, off_x: Int64, step_x: Int64, off_y: Int64, step_y: Int64, budget: int
+) -> tuple[float, int]:
+    """The edge rate of x and y together, given x's, and the nodes used; -1 past the budget.
+
+    Both are cleaned. Each of y's progressions adds what x and y's earlier ones leave of it, so
+    the work grows with y: pass the smaller tree as y.
+
+    >>> x, y, none = np.array([2]), np.array([3]), np.array([0])
+    >>> round(merged_rate(0.5, none, x, none, y, 1000)[0] * 6)
+    4
+    """
+    nx, ny = len(step_x), len(step_y)
+    n = nx + ny
+    size = n * min(n + 3, _ROOM)
+    off, step, weight = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
+    shared, parent = np.empty(size, np.int64), np.empty(size, np.int64)
+    for i in range(nx):
+        off[i], step[i], weight[i] = off_x[i], step_x[i], 1.0
+    for i in range(ny):
+        off[nx + i], step[nx + i], weight[nx + i] = off_y[i], step_y[i], 1.0
+    # A frame is a list of components: which one is being summed, and at which progression.
+    at = np.empty(_DEPTH, np.int64)
+    start = np.empty(_DEPTH, np.int64)
+    stop = np.empty(_DEPTH, np.int64)
+    done = np.empty(_DEPTH, np.float64)
+    total = np.empty(_DEPTH, np.float64)
+    factor = np.empty(_DEPTH, np.float64)
+    depth, nodes, mode = -1, 0, _ENTER
+    lo, hi, part = n - n, n, 0.0
+    if nx:  # as if x and y were one component, summed as far as x
+        depth, mode = 0, _NEXT
+        at[0], start[0], stop[0], done[0], total[0] = nx, 0, n, 0.0, rate_x
+        parent[0] = n
+    while True:
+        if mode == _ENTER:  # the set [lo, hi)
+            nodes += 1
+            part, end = _split(off, step, weight, shared, parent, lo, hi)
+            if end == hi:
+                mode = _LEAVE
+                continue
+            depth += 1
+            if nodes > budget or depth == _DEPTH:
+                return -1.0, nodes
+            at[depth], start[depth], stop[depth] = hi, hi, end
+            done[depth], total[depth] = part, 0.0
+            mode = _NEXT
+        elif mode == _LEAVE:  # a set that covers `part` of the current progression
+            if depth < 0:
+                return part, nodes
+            i = at[depth]
+            total[depth] += weight[i] / step[i] * factor[depth] * (1.0 - part)
+            at[depth] += 1
+            mode = _NEXT
+        else:  # to the next progression, component or frame
+            i, first, end = at[depth], start[depth], stop[depth]
+            if i < parent[first]:
+                if end + 2 * (i - first) > len(step):
+                    return -1.0, nodes
+                factor[depth], hi = _restrict_all(off, step, weight, first, i, end)
+                if factor[depth] > 0.0:
+                    lo, mode = end, _ENTER
+                else:
+                    at[depth] += 1
+                continue
+            done[depth] += total[depth] * (1.0 - done[depth])
+            if i < end:
+                start[depth], total[depth] = i, 0.0
+                continue
+            part, depth, mode = done[depth], depth - 1, _LEAVE
