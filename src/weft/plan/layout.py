@@ -1,0 +1,117 @@
+"""What a tree aggregates: the columns of its partials, and what is to be made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from weft.query.aggregates.positional import ordered
+from weft.query.aggregates.registry import monoid_of
+from weft.query.window import Window
+
+if TYPE_CHECKING:
+    from weft.query.aggregates.part import Part
+    from weft.query.query import Query
+
+
+@dataclass(frozen=True)
+class Target:
+    """Answers to make: one window over the rows that satisfy one predicate.
+
+    Queries that differ in nothing but their aggregates have one target.
+    """
+
+    number: int
+    window: Window
+    predicate: int
+    """Position in `Layout.predicates`."""
+
+
+@dataclass(frozen=True)
+class Fold:
+    """The targets that are grouped by the same keys, out of the tree's."""
+
+    keys: tuple[int, ...]
+    """Positions in `Layout.keys`."""
+    targets: tuple[Target, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of one tree.
+
+    A partial has the keys `k0, k1, ...` and, for part i, one column per component: `p{i}_{name}`.
+    Queries with fewer keys than the tree have a fold of their own. Targets are numbered through
+    the whole tree. First and last are kept with their time (`first_at`), because the rows of a
+    slice are in no order, and less so when predicates cut it.
+    """
+
+    queries: tuple[Query, ...]
+    keys: tuple[str, ...]
+    """Key expressions, in normalised SQL: the union of the queries' keys."""
+    parts: tuple[Part, ...]
+    predicates: tuple[str | None, ...]
+    """Distinct predicates, in normalised SQL; None takes every row."""
+    folds: tuple[Fold, ...]
+    places: tuple[tuple[int, int], ...]
+    """Of each query, its fold and the number of its target."""
+    time: str
+
+    @classmethod
+    def of(cls, queries: Sequence[Query], time: str) -> Layout:
+        """The layout of a tree of these queries over a time column (quoted SQL)."""
+        keys = tuple(dict.fromkeys(key.expression for query in queries for key in query.keys))
+        parts = tuple(
+            dict.fromkeys(ordered(part, by=time) for query in queries for part in query.parts)
+        )
+        predicates = tuple(dict.fromkeys(query.predicate for query in queries))
+        numbers: dict[tuple[tuple[int, ...], Window, int], int] = {}
+        asked: list[tuple[tuple[int, ...], int]] = []
+        for query in queries:
+            own = {key.expression for key in query.keys}
+            chosen = tuple(position for position, key in enumerate(keys) if key in own)
+            target = (chosen, query.window, predicates.index(query.predicate))
+            asked.append((chosen, numbers.setdefault(target, len(numbers))))
+        chosen_keys = list(dict.fromkeys(chosen for chosen, _ in asked))
+        folds = tuple(
+            Fold(
+                chosen,
+                tuple(
+                    Target(number, window, predicate)
+                    for (own_keys, window, predicate), number in numbers.items()
+                    if own_keys == chosen
+                ),
+            )
+            for chosen in chosen_keys
+        )
+        places = tuple((chosen_keys.index(chosen), number) for chosen, number in asked)
+        return cls(tuple(queries), keys, parts, predicates, folds, places, time)
+
+    def columns(self, part: Part) -> tuple[str, ...]:
+        """The columns of one of the queries' parts, in the order of its components."""
+        kept = ordered(part, by=self.time)
+        at = self.parts.index(kept)
+        return tuple(f"p{at}_{component.name}" for component in monoid_of(kept).components)
+
+    @property
+    def part_columns(self) -> tuple[str, ...]:
+        """Every part's columns."""
+        return tuple(column for part in self.parts for column in self.columns(part))
+
+    def progressions(self) -> list[tuple[int, int]]:
+        """The edges of all windows as distinct `(offset, step)`, none contained in another."""
+        found = sorted(
+            {
+                progression
+                for fold in self.folds
+                for target in fold.targets
+                for progression in target.window.progressions()
+            },
+            key=lambda progression: progression[::-1],
+        )
+        kept: list[tuple[int, int]] = []
+        for offset, step in found:
+            if not any(step % t == 0 and (offset - b) % t == 0 for b, t in kept):
+                kept.append((offset, step))
+        return kept

@@ -1,0 +1,78 @@
+"""The time column in SQL, as integers and back: what Spark's `window()` does to each type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from weft.query.window import Axis
+
+Kind = Literal["timestamp", "timestamp_ntz", "date", "integer"]
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """The time column that windows are cut on, and its type.
+
+    Law: `instant(units())` is the time as `window()` sees it. Dates are timestamps at midnight in
+    the session's time zone, as `window()` makes them. On an integer axis instants are longs.
+
+    >>> TimeAxis("ts").units(), TimeAxis("ts").instant("w")
+    ('unix_micros(`ts`)', 'timestamp_micros(w)')
+    """
+
+    column: str
+    kind: Kind = "timestamp"
+
+    @property
+    def axis(self) -> Axis:
+        """Which windows fit: those on time, or those on integers."""
+        return "integer" if self.kind == "integer" else "time"
+
+    @property
+    def quoted(self) -> str:
+        """The column as SQL."""
+        return quote(self.column)
+
+    def units(self) -> str:
+        """SQL of the time as a long: microseconds since the epoch, or the integer itself."""
+        if self.kind == "timestamp":
+            return f"unix_micros({self.quoted})"
+        if self.kind == "date":
+            return f"unix_micros(CAST({self.quoted} AS TIMESTAMP))"
+        if self.kind == "integer":
+            return f"CAST({self.quoted} AS BIGINT)"
+        # There is no unix_micros of a TIMESTAMP_NTZ, and a cast to TIMESTAMP would move the times
+        # that the session's zone skips. The difference of two is exact, whatever the zone.
+        since = f"({self.quoted} - TIMESTAMP_NTZ'1970-01-01 00:00:00')"
+        return (
+            f"(extract(DAY FROM {since}) * 86400000000L + extract(HOUR FROM {since}) * 3600000000L"
+            f" + extract(MINUTE FROM {since}) * 60000000L"
+            f" + CAST(extract(SECOND FROM {since}) * 1000000L AS BIGINT))"
+        )
+
+    def instant(self, units: str) -> str:
+        """SQL of the typed instant at `units`, SQL of a long."""
+        if self.kind == "integer":
+            return f"CAST({units} AS BIGINT)"
+        if self.kind == "timestamp_ntz":
+            # A TIMESTAMP_NTZ takes an interval without asking for a zone.
+            parts = f"{units} DIV 86400000000, 0, 0, ({units} % 86400000000) / 1000000.0BD"
+            return f"(TIMESTAMP_NTZ'1970-01-01 00:00:00' + make_dt_interval({parts}))"
+        return f"timestamp_micros({units})"
+
+    def window(self, start: str, range: int) -> str:
+        """SQL of the window struct that starts at `start`, SQL of a long."""
+        return (
+            f"named_struct('start', {self.instant(start)}, "
+            f"'end', {self.instant(f'({start} + {range}L)')})"
+        )
+
+
+def quote(name: str) -> str:
+    """A name as an SQL identifier.
+
+    >>> quote("a`b")
+    '`a``b`'
+    """
+    return "`" + name.replace("`", "``") + "`"
