@@ -139,7 +139,9 @@ def _partitioning(
         yield from ((range_, range_) for range_ in ranges)
         return
     for range_ in multiples_dividing(longest, range_up):
-        yield range_, math.gcd(widest, range_)
+        # The largest slide is best; the next stands in where that window is one of downstream.
+        for slide in multiples_dividing(math.gcd(widest, range_), slide_up)[:2]:
+            yield range_, slide
 
 
 def _table(rows: Iterable[tuple[int, int, int]], like: WindowTable) -> WindowTable:

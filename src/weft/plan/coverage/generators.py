@@ -12,7 +12,7 @@ from weft.plan.coverage.relation import covers
 from weft.query.window import Window
 
 # A draw that cannot go on (nothing within the limits is covered) starts over this often.
-_STARTS = 1000
+_STARTS = 200
 
 
 def random_windows(
@@ -23,12 +23,13 @@ def random_windows(
     The range is a random one of `overlap_max` multiples of the slide, or the slide itself where
     all windows tumble (algorithm 5). The paper does not say which limits it used.
 
-    >>> [(w.range, w.slide) for w in random_windows(3, seed=1)]
-    [(150, 25), (390, 39), (6, 3)]
+    >>> three = random_windows(3, seed=1, slide_max=9)
+    >>> len(three), all(w.range % w.slide == 0 and 2 <= w.slide <= 9 for w in three)
+    (3, True)
     """
     _check(count, slide_max, overlap_max)
     draw = _Draw(seed, slide_max, 1 if tumbling else overlap_max)
-    return draw.grown(count, lambda chosen: draw.any_slide())
+    return draw.grown(count, lambda chosen: draw.covered_by(()))
 
 
 def chain_windows(
@@ -42,7 +43,14 @@ def chain_windows(
     """
     _check(count, slide_max, overlap_max)
     draw = _Draw(seed, slide_max, 1 if tumbling else overlap_max)
-    return draw.grown(count, lambda chosen: draw.covered_by(chosen[-1:]))
+
+    def next_window(chosen: Sequence[Window]) -> Window | None:
+        # Tumbling windows at least double along a chain: leave room for those to come, as chance
+        # alone hardly ever does.
+        to_come = count - 1 - len(chosen) if tumbling else 0
+        return draw.covered_by(chosen[-1:], slide_max >> to_come)
+
+    return draw.grown(count, next_window)
 
 
 def star_windows(
@@ -99,24 +107,17 @@ class _Draw:
         self.random = np.random.default_rng(seed)
         self.slide_max, self.overlap_max = slide_max, overlap_max
 
-    def any_slide(self) -> Window:
-        """Algorithm 5."""
-        slide = int(self.random.integers(2, self.slide_max + 1))
-        overlap = int(self.random.integers(1, self.overlap_max + 1))
-        return Window(range=slide * overlap, slide=slide)
-
-    def covered_by(self, upstream: Sequence[Window]) -> Window | None:
+    def covered_by(self, upstream: Sequence[Window], slide_max: int | None = None) -> Window | None:
         """A window that all of `upstream` cover, if there is one within the limits.
 
-        What repeating algorithm 5 until one is covered would give, without the repeating: all
-        pairs of slide and range that do are equally likely.
+        Algorithm 5 where there is no upstream; else what repeating it until one is covered would
+        give, without the repeating: all pairs of slide and overlap that do are equally likely.
         """
-        if not upstream:
-            return self.any_slide()
         step = math.lcm(*(window.slide for window in upstream))
-        longest = max(window.range for window in upstream)
-        slides = np.arange(step, self.slide_max + 1, step)
-        least = -(-longest // slides)
+        longest = max((window.range for window in upstream), default=0)
+        slides = np.arange(step, (slide_max or self.slide_max) + 1, step)
+        slides = slides[slides >= 2]
+        least = np.maximum(-(-longest // slides), 1)
         ways = np.maximum(self.overlap_max + 1 - least, 0)
         if not ways.sum():
             return None

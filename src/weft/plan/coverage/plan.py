@@ -198,9 +198,10 @@ def _check_forest(size: int, upstream: Sequence[int | None], index: Sequence[int
     """Refuse indexes that point nowhere, and upstreams that go round."""
     if len(upstream) != size:
         raise PlanError(f"upstream has {len(upstream)} entries for {size} windows")
-    for name, nodes in (("upstream", upstream), ("index", index)):
+    fed: list[int | None] = [node for node in upstream if node is not None]
+    for name, nodes in (("upstream", fed), ("index", list(index))):
         for node in nodes:
-            if node is not None and (type(node) is not int or not 0 <= node < size):
+            if type(node) is not int or not 0 <= node < size:
                 raise PlanError(f"{name}={node!r} is no window: they are 0 to {size - 1}")
     settled: set[int | None] = {None}
     for node in range(size):
