@@ -11,6 +11,8 @@ import math
 from decimal import Decimal
 from typing import Any
 
+from datasketches import hll_sketch, hll_union, kll_doubles_sketch, tgt_hll_type
+
 from weft.errors import AggregateError
 from weft.query.aggregates.monoid import Component, Laws, Monoid, Partial
 from weft.query.aggregates.part import Part
@@ -39,14 +41,14 @@ def kll_size(accuracy: int) -> int:
     """The k of a KLL sketch whose rank error is at most `1 / accuracy`.
 
     >>> kll_size(100), kll_size(10000)
-    (269, 30566)
+    (269, 30565)
     """
     if accuracy < 1:
         raise AggregateError(
             f"approx_percentile: accuracy={accuracy!r} must be at least 1, as in Spark"
         )
     # The library's own fit of the one-sided rank error: 2.296 / k ** 0.9723.
-    return min(65535, max(8, math.ceil((2.296 * accuracy) ** (1.0 / 0.9723))))
+    return min(65535, max(8, math.ceil(math.pow(2.296 * accuracy, 1.0 / 0.9723))))
 
 
 def _hashable(value: Any) -> int | float | str:
@@ -67,8 +69,6 @@ def hll_monoid(part: Part) -> Monoid:
     (size,) = part.options
 
     def lift(value: Any) -> Partial:
-        from datasketches import hll_sketch, tgt_hll_type
-
         if value is None:
             return (None,)
         sketch = hll_sketch(size, tgt_hll_type.HLL_8)
@@ -76,8 +76,6 @@ def hll_monoid(part: Part) -> Monoid:
         return (bytes(sketch.serialize_compact()),)
 
     def combine(older: Partial, newer: Partial) -> Partial:
-        from datasketches import hll_sketch, hll_union, tgt_hll_type
-
         if older[0] is None or newer[0] is None:
             return newer if older[0] is None else older
         union = hll_union(size)
@@ -105,11 +103,9 @@ def hll_monoid(part: Part) -> Monoid:
 
 def estimate_distinct(partial: Partial) -> int:
     """The distinct count that a `hll` partial stands for."""
-    from datasketches import hll_sketch
-
     if partial[0] is None:
         return 0
-    return round(hll_sketch.deserialize(partial[0]).get_estimate())
+    return int(round(hll_sketch.deserialize(partial[0]).get_estimate()))
 
 
 def kll_monoid(part: Part) -> Monoid:
@@ -117,8 +113,6 @@ def kll_monoid(part: Part) -> Monoid:
     (size,) = part.options
 
     def lift(value: Any) -> Partial:
-        from datasketches import kll_doubles_sketch
-
         if value is None:
             return (None,)
         sketch = kll_doubles_sketch(size)
@@ -126,8 +120,6 @@ def kll_monoid(part: Part) -> Monoid:
         return (bytes(sketch.serialize()),)
 
     def combine(older: Partial, newer: Partial) -> Partial:
-        from datasketches import kll_doubles_sketch
-
         if older[0] is None or newer[0] is None:
             return newer if older[0] is None else older
         merged = kll_doubles_sketch.deserialize(older[0])
@@ -149,8 +141,6 @@ def kll_monoid(part: Part) -> Monoid:
 
 def estimate_quantiles(partial: Partial, ranks: tuple[float, ...]) -> list[float] | None:
     """The values at some ranks of what a `kll` partial stands for."""
-    from datasketches import kll_doubles_sketch
-
     if partial[0] is None:
         return None
     sketch = kll_doubles_sketch.deserialize(partial[0])

@@ -1,0 +1,157 @@
+"""Spark SQL text as tokens with their places."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from weft.errors import ExpressionError
+
+TokenKind = OneOf["name", "quoted", "number", "string", "literal", "op"]
+"""`literal` is a typed literal or an interval: several words of SQL that make one constant."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of SQL as written, and where it begins and ends in the text."""
+
+    kind: TokenKind
+    text: str
+    start: int
+    end: int
+
+    @property
+    def word(self) -> str:
+        """The upper-case word of an unquoted name, else the text as it is."""
+        return self.text.upper() if self.kind == "name" else self.text
+
+
+_PIECES = re.compile(
+    r"""
+      (?P<space>   \s+ | --[^\n]* )
+    | (?P<comment> /\* )
+    | (?P<string>  [rR]'[^']*' | [rR]"[^"]*"
+                 | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" )
+    | (?P<quoted>  `(?:[^`]|``)*` )
+    | (?P<number>  (?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?(?:[bB][dD]|[lLsSyYfFdD])?(?!\w) )
+    | (?P<name>    \w+ )
+    | (?P<op>      <=> | >>> | <> | != | == | <= | >= | -> | => | :: | \|\| | << | >>
+                 | [-+*/%&|^~!<>=().,\[\]:;?@\#{}$] )
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_TYPED = {"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ", "TIME", "X"}
+_UNIT = re.compile(
+    r"(?:YEAR|MONTH|WEEK|DAY|HOUR|MINUTE|SECOND|MILLISECOND|MICROSECOND|NANOSECOND)S?", re.I
+)
+
+
+def tokenize(sql: str) -> list[Token]:
+    """The tokens of a text, without white space and comments.
+
+    >>> [token.text for token in tokenize("volume > 5L -- many")]
+    ['volume', '>', '5L']
+    >>> [token.text for token in tokenize("d > date '2024-01-01' + interval 1  day")]
+    ['d', '>', "DATE '2024-01-01'", '+', 'INTERVAL 1 DAY']
+    """
+    return _join_literals(_split(sql))
+
+
+def _split(sql: str) -> list[Token]:
+    tokens: list[Token] = []
+    position = 0
+    while position < len(sql):
+        piece = _PIECES.match(sql, position)
+        if piece is None:
+            what = "is not closed" if sql[position] in "'\"`" else "is not SQL"
+            raise ExpressionError(place(sql, position, f"{sql[position]!r} {what}"))
+        kind = piece.lastgroup
+        if kind == "comment":
+            position = _comment_end(sql, position)
+            continue
+        if kind != "space":
+            tokens.append(Token(kind, piece.group(), position, piece.end()))  # type: ignore[arg-type]
+        position = piece.end()
+    return tokens
+
+
+def _comment_end(sql: str, start: int) -> int:
+    """Where a bracketed comment ends; they nest."""
+    depth, position = 0, start
+    while True:
+        if sql.startswith("/*", position):
+            depth, position = depth + 1, position + 2
+        elif sql.startswith("*/", position):
+            depth, position = depth - 1, position + 2
+            if depth == 0:
+                return position
+        elif position >= len(sql):
+            raise ExpressionError(place(sql, start, "the comment is not closed"))
+        else:
+            position += 1
+
+
+def _join_literals(tokens: list[Token]) -> list[Token]:
+    """Typed literals (`DATE '2024-01-01'`) and intervals as one token each."""
+    joined: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        following = tokens[position + 1] if position + 1 < len(tokens) else None
+        after_dot = bool(joined) and joined[-1].text == "."
+        end = position + 1
+        if token.kind == "name" and following is not None and not after_dot:
+            if token.word in _TYPED and following.kind == "string":
+                end = position + 2
+            elif token.word == "INTERVAL":
+                end = _interval_end(tokens, position)
+        if end > position + 1:
+            words = (piece.word for piece in tokens[position:end])
+            joined.append(Token("literal", " ".join(words), token.start, tokens[end - 1].end))
+        else:
+            joined.append(token)
+        position = end
+    return joined
+
+
+def _interval_end(tokens: list[Token], start: int) -> int:
+    """The index after the interval that starts at `start`; the next one if it is no interval."""
+    position, end = start + 1, start + 1
+    while position < len(tokens):
+        if tokens[position].text in ("+", "-") and end == start + 1:
+            position += 1
+        if position >= len(tokens) or tokens[position].kind not in ("number", "string"):
+            break
+        alone = tokens[position].kind == "string" and end == start + 1  # INTERVAL '1 day'
+        position += 1
+        if position >= len(tokens) or not _is_unit(tokens[position]):
+            return position if alone else end
+        position += 1
+        end = position
+        words = [token.word for token in tokens[position : position + 2]]
+        if words[:1] == ["TO"] and len(words) == 2 and _is_unit(tokens[position + 1]):
+            return position + 2
+    return end
+
+
+def _is_unit(token: Token) -> bool:
+    return token.kind == "name" and _UNIT.fullmatch(token.text) is not None
+
+
+def place(sql: str, position: int, message: str) -> str:
+    """A message that quotes a place in a text: line, column and a caret under it.
+
+    >>> print(place("a >\\n  b +", 8, "something is missing"))
+    something is missing (line 2, column 5):
+        b +
+          ^
+    """
+    before = sql[:position]
+    line, begin = before.count("\n") + 1, before.rfind("\n") + 1
+    column = position - begin + 1
+    end = sql.find("\n", position)
+    quoted = sql[begin : end if end >= 0 else len(sql)]
+    # Tabs stay tabs, so that the caret stands under its character.
+    pad = "".join("\t" if char == "\t" else " " for char in quoted[: column - 1])
+    return f"{message} (line {line}, column {column}):\n  {quoted}\n  {pad}^"

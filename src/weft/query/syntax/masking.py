@@ -1,0 +1,186 @@
+"""SQL of which sqlglot sees only the structure: every name, constant and function is a number.
+
+sqlglot knows many dialects and translates between them, so what it reads is not always what Spark
+reads: `'it''s'`, `1.5BD`, `array(1, 2)[0]`. Masked, none of these reach it. What is left depends
+on the shape alone, so texts that differ in names and constants are parsed once.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from weft.errors import ExpressionError
+from weft.query.syntax.lexer import Token, place, tokenize
+
+# sqlglot warns where it falls back to a command; that is an error here, and ours to word.
+logging.getLogger("sqlglot").setLevel(logging.ERROR)
+
+EXPRESSION_WORDS = frozenset(
+    (
+        *("AND", "OR", "NOT", "IN", "IS", "NULL", "TRUE", "FALSE", "BETWEEN", "CASE", "DISTINCT"),
+        *("LIKE", "ILIKE", "RLIKE", "REGEXP", "ESCAPE", "FROM", "DIV", "AS", "WHERE"),
+    )
+)
+_CASE_WORDS = frozenset(("WHEN", "THEN", "ELSE", "END"))  # names, except in a CASE
+STATEMENT_WORDS = EXPRESSION_WORDS | frozenset(("SELECT", "GROUP", "BY", "HAVING"))
+SYNTAX_CALLS = {"CAST": "AS", "TRY_CAST": "AS", "EXTRACT": "FROM"}
+"""Calls with a word between their arguments instead of a comma."""
+_WORD = re.compile(r"_w(\d+)_")
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A text of which sqlglot sees only the structure: word number i stands for token i."""
+
+    sql: str
+    tokens: tuple[Token, ...]
+    text: str
+
+    def token(self, word: str) -> Token:
+        """The token that a word stands for."""
+        match = _WORD.fullmatch(word)
+        if match is None:  # sqlglot took a word of SQL for a name
+            start = next((t.start for t in self.tokens if t.word == word.upper()), 0)
+            raise self.fail(start, f"{word} is a word of SQL: as a name, write `{word.lower()}`")
+        return self.tokens[int(match.group(1))]
+
+    def fail(self, position: int, message: str) -> ExpressionError:
+        """An error that quotes a place in the text."""
+        return ExpressionError(place(self.sql, position, message))
+
+
+def mask(sql: str, words: frozenset[str]) -> Masked:
+    """Number everything in a text but operators and the given words of SQL's structure."""
+    tokens = tuple(join_types(sql, tokenize(sql)))
+    pieces: list[str] = []
+    calls: list[str] = []  # what each open parenthesis belongs to
+    cases = 0  # how many CASEs are open
+    for index, token in enumerate(tokens):
+        before = tokens[index - 1] if index else None
+        after = tokens[index + 1] if index + 1 < len(tokens) else None
+        piece = token.text
+        if token.text == "(":
+            calls.append("" if before is None or before.kind != "name" else before.word)
+        elif token.text == ")" and calls:
+            calls.pop()
+        elif token.kind == "name" and _is_structure(
+            token, before, after, words | _CASE_WORDS if cases else words
+        ):
+            piece = token.word
+            cases += {"CASE": 1, "END": -1}.get(piece, 0)
+            if calls and SYNTAX_CALLS.get(calls[-1]) == piece:
+                piece = ","
+        elif token.kind != "op":
+            piece = f"_w{index}_"
+            if before is not None and before.word == "ESCAPE" and token.kind == "string":
+                piece = f"'{piece}'"  # only a string may stand here
+        pieces.append(piece)
+    return Masked(sql, tokens, " ".join(pieces))
+
+
+def _is_structure(
+    token: Token, before: Token | None, after: Token | None, words: frozenset[str]
+) -> bool:
+    """Whether a name is a word of SQL's structure here rather than a name."""
+    if before is not None and before.text == ".":
+        return False
+    following = "" if after is None else after.word
+    if token.word == "FILTER":  # after a call, not the function filter(array, ...)
+        return before is not None and before.text == ")" and following == "("
+    if token.word in ("IGNORE", "RESPECT"):
+        return following == "NULLS"
+    if token.word == "NULLS":
+        return before is not None and before.word in ("IGNORE", "RESPECT")
+    if token.word in ("NULL", "TRUE", "FALSE"):  # constants, except in IS NULL
+        return before is not None and before.word in ("IS", "NOT") and following != "("
+    return token.word in words
+
+
+def words_in(found: exp.Expression) -> list[str]:
+    """The numbered words in what sqlglot found."""
+    names = (node.args.get("this") for node in found.walk())
+    return [name for name in names if isinstance(name, str) and _WORD.fullmatch(name)]
+
+
+def join_types(sql: str, tokens: list[Token]) -> list[Token]:
+    """The type in CAST(... AS type) as one token."""
+    joined: list[Token] = []
+    opened: list[bool] = []
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        if token.text == "(":
+            before = joined[-1].word if joined else ""
+            opened.append(before in ("CAST", "TRY_CAST"))
+        elif token.text == ")" and opened:
+            opened.pop()
+        joined.append(token)
+        position += 1
+        if token.kind == "name" and token.word == "AS" and opened and opened[-1]:
+            start, depth = position, 0
+            while position < len(tokens) and (depth or tokens[position].text != ")"):
+                depth += {"(": 1, ")": -1}.get(tokens[position].text, 0)
+                position += 1
+            inside = tokens[start:position]
+            if not inside:
+                raise ExpressionError(place(sql, token.start, "CAST has no type"))
+            joined.append(Token("literal", _type(inside), inside[0].start, inside[-1].end))
+    return joined
+
+
+def _type(tokens: list[Token]) -> str:
+    """The text of a type; the names of a struct's fields stay as they are."""
+    nested = any(token.text == "<" for token in tokens)
+    text = ""
+    for token in tokens:
+        piece = token.text if nested else token.word
+        text += f" {piece}" if text[-1:].isalnum() and piece[0].isalnum() else piece
+    return text
+
+
+def parse(masked: Masked) -> tuple[exp.Expression | None, ...]:
+    """What sqlglot makes of a masked text; its errors with the place in the text itself.
+
+    The trees are shared between texts of one shape: they are to be read, never changed.
+    """
+    found = _parse(masked.text)
+    if isinstance(found, _Failure):
+        raise masked.fail(_position(masked, found), "this cannot be read as Spark SQL")
+    return found
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """Where sqlglot gave up: what it quoted, and the column after it."""
+
+    quoted: str
+    column: int
+
+
+@lru_cache(maxsize=4096)
+def _parse(text: str) -> tuple[exp.Expression | None, ...] | _Failure:
+    try:
+        return tuple(sqlglot.parse(text, dialect="spark"))
+    except SqlglotError as error:
+        details: Sequence[dict[str, object]] = getattr(error, "errors", None) or [{}]
+        quoted, column = details[0].get("highlight"), details[0].get("col")
+        return _Failure(str(quoted or ""), column if isinstance(column, int) else len(text))
+
+
+def _position(masked: Masked, failure: _Failure) -> int:
+    """The place in the text at which the masked text failed."""
+    word = _WORD.search(failure.quoted)
+    if word is not None:
+        return masked.tokens[int(word.group(1))].start
+    if not masked.tokens:
+        return 0
+    before = masked.text[: max(failure.column - len(failure.quoted), 0)]
+    return masked.tokens[min(before.count(" "), len(masked.tokens) - 1)].start

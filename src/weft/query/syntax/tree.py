@@ -1,0 +1,135 @@
+"""The tree of a Spark SQL expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal as OneOf
+
+LiteralKind = OneOf["number", "string", "typed", "boolean", "null"]
+
+
+@dataclass(frozen=True)
+class Node:
+    """Any expression. Nodes compare by what they say, not by where they stand."""
+
+    at: int = field(default=0, compare=False, kw_only=True)
+    """Where in the text the node begins."""
+
+
+@dataclass(frozen=True)
+class Name(Node):
+    """A column, or a field of one: `price`, `t.price`, `event.payload.size`; parts as written."""
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Literal(Node):
+    """A constant as written."""
+
+    kind: LiteralKind
+    text: str
+
+
+@dataclass(frozen=True)
+class Call(Node):
+    """A function call, with what only aggregates take: DISTINCT, FILTER, IGNORE NULLS."""
+
+    name: str
+    args: tuple[Node, ...]
+    distinct: bool = False
+    where: Node | None = None
+    nulls: OneOf["IGNORE", "RESPECT"] | None = None
+
+
+@dataclass(frozen=True)
+class Star(Node):
+    """The star of `count(*)`."""
+
+
+@dataclass(frozen=True)
+class Op(Node):
+    """An operator and its operands; `writer` knows how each is written.
+
+    AND and OR take any number of operands, so that they are flat.
+    """
+
+    op: str
+    args: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class Case(Node):
+    """CASE [operand] WHEN ... THEN ... [ELSE ...] END."""
+
+    operand: Node | None
+    whens: tuple[tuple[Node, Node], ...]
+    otherwise: Node | None
+
+
+@dataclass(frozen=True)
+class Cast(Node):
+    """CAST or TRY_CAST, or EXTRACT with the field as its type."""
+
+    function: str
+    value: Node
+    to: str
+
+
+@dataclass(frozen=True)
+class Lambda(Node):
+    """`x -> body`, `(x, y) -> body`."""
+
+    params: tuple[str, ...]
+    body: Node
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes right under a node, in the order of the text."""
+    if isinstance(node, Op):
+        yield from node.args
+    elif isinstance(node, Call):
+        yield from node.args
+        if node.where is not None:
+            yield node.where
+    elif isinstance(node, Case):
+        if node.operand is not None:
+            yield node.operand
+        for condition, value in node.whens:
+            yield condition
+            yield value
+        if node.otherwise is not None:
+            yield node.otherwise
+    elif isinstance(node, Cast):
+        yield node.value
+    elif isinstance(node, Lambda):
+        yield node.body
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything under it, in the order of the text."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The node with every node right under it changed."""
+    if isinstance(node, Op):
+        return replace(node, args=tuple(change(arg) for arg in node.args))
+    if isinstance(node, Call):
+        where = None if node.where is None else change(node.where)
+        return replace(node, args=tuple(change(arg) for arg in node.args), where=where)
+    if isinstance(node, Case):
+        return replace(
+            node,
+            operand=None if node.operand is None else change(node.operand),
+            whens=tuple((change(condition), change(value)) for condition, value in node.whens),
+            otherwise=None if node.otherwise is None else change(node.otherwise),
+        )
+    if isinstance(node, Cast):
+        return replace(node, value=change(node.value))
+    if isinstance(node, Lambda):
+        return replace(node, body=change(node.body))
+    return node
