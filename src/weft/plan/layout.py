@@ -94,6 +94,16 @@ class Layout:
         at = self.parts.index(kept)
         return tuple(f"p{at}_{component.name}" for component in monoid_of(kept).components)
 
+    def needed(self, target: Target) -> tuple[int, ...]:
+        """Positions of the parts that a target's queries ask for."""
+        asked = {
+            ordered(part, by=self.time)
+            for query, (_, number) in zip(self.queries, self.places, strict=True)
+            if number == target.number
+            for part in query.parts
+        }
+        return tuple(position for position, part in enumerate(self.parts) if part in asked)
+
     @property
     def part_columns(self) -> tuple[str, ...]:
         """Every part's columns."""
