@@ -1,0 +1,165 @@
+"""Answers of the windows that are due, combined from a bucket's shards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weft.finals.batch import Ask, Slices, answer
+from weft.finals.ops import bind
+from weft.spark.streaming.bucket import Bucket, satisfied
+from weft.spark.streaming.groups import group_rows
+from weft.spark.streaming.program import FAR, Service, StoreProgram
+from weft.spark.streaming.shards import FRAGMENT, SLICE, flat
+
+Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """Some answers of one query, before lowering: window starts, keys, and partials by part."""
+
+    query: int
+    start: Int64
+    keys: tuple[pa.Array, ...]
+    parts: tuple[tuple[pa.Array, ...], ...]
+
+
+@dataclass(frozen=True)
+class Due:
+    """The windows of a service to be answered: those that end in `(after, upto]`."""
+
+    service: Service
+    after: int
+    upto: int
+
+    def starts(self, stretches: Sequence[tuple[int, int]]) -> Int64:
+        """Starts of those windows that may hold any of these stretches of slices."""
+        found = [self.service.starts(low, high, self.after, self.upto) for low, high in stretches]
+        return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
+
+    def ask(self, parts: tuple[int, ...], rows: npt.NDArray[np.bool_] | None) -> Ask:
+        """The same for the finals; `parts` are positions."""
+        service = self.service
+        return Ask(
+            range=service.range,
+            slide=service.slide,
+            offset=service.phase,
+            parts=parts,
+            rows=rows,
+            ends_after=max(self.after, min(FAR, service.since + service.range - 1)),
+            ends_until=min(self.upto, service.until - 1 + service.range),
+        )
+
+
+def closing_answers(bucket: Bucket, store: StoreProgram, watermark: int) -> Iterator[Combined]:
+    """The answers of the windows that the watermark closes: each window once, final."""
+    dues = [Due(service, bucket.frontier, watermark) for service in store.services]
+    yield from combined_answers(bucket, store, dues)
+
+
+def changed_answers(
+    bucket: Bucket, store: StoreProgram, delta: pa.Table | None
+) -> Iterator[Combined]:
+    """Early answers: every group of an open window into which the micro-batch brought a row."""
+    if delta is None or delta.num_rows == 0:
+        return
+    low, high = pc.min_max(delta.column(SLICE)).as_py().values()
+    dues = [
+        Due(service, max(bucket.frontier, low), high + service.range) for service in store.services
+    ]
+    signatures = bucket.signatures()
+    changed: dict[int, list[Combined]] = {}
+    for keys in dict.fromkeys(service.keys for service in store.services):
+        some = [due for due in dues if due.service.keys == keys]
+        for found in _by_keys(store, delta, signatures, keys, some):
+            changed.setdefault(found.query, []).append(found)
+    for found in combined_answers(bucket, store, dues):
+        kept = _among(found, changed.get(found.query, []))
+        if len(kept.start):
+            yield kept
+
+
+def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
+    """Those answers whose window and group are among the changed."""
+    starts = np.concatenate([found.start, *(some.start for some in changed)])
+    keys = [
+        pa.concat_arrays([column, *(some.keys[at] for some in changed)])
+        for at, column in enumerate(found.keys)
+    ]
+    groups = group_rows([starts, *keys], len(starts))
+    here = groups.ids[: len(found.start)]
+    rows = np.flatnonzero(np.isin(here, groups.ids[len(found.start) :]))
+    at = pa.array(rows)
+    return Combined(
+        found.query,
+        found.start[rows],
+        tuple(column.take(at) for column in found.keys),
+        tuple(tuple(column.take(at) for column in part) for part in found.parts),
+    )
+
+
+def combined_answers(
+    bucket: Bucket, store: StoreProgram, dues: Sequence[Due]
+) -> Iterator[Combined]:
+    """Every due window with any row in it, for every group."""
+    stretches = bucket.stretches(store)
+    edges = []
+    open_dues = []
+    for due in dues:
+        starts = due.starts(stretches)
+        if len(starts):
+            edges += [starts, starts + due.service.range]
+            open_dues.append(due)
+    if not edges:
+        return
+    shards = bucket.gather(store, np.unique(np.concatenate(edges)))
+    if shards.num_rows == 0:
+        return
+    signatures = bucket.signatures()
+    for keys in dict.fromkeys(due.service.keys for due in open_dues):
+        some = [due for due in open_dues if due.service.keys == keys]
+        yield from _by_keys(store, shards, signatures, keys, some)
+
+
+def _by_keys(
+    store: StoreProgram,
+    shards: pa.Table,
+    signatures: list[int],
+    keys: tuple[int, ...],
+    dues: Sequence[Due],
+) -> Iterator[Combined]:
+    """The answers of services with the same keys: the shards sorted once, by key and slice."""
+    groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
+    slices = flat(shards, SLICE).to_numpy()
+    order = np.lexsort((slices, groups.ids))
+    at = pa.array(order)
+    fragments = flat(shards, FRAGMENT).to_numpy()[order]
+    masks: dict[int, npt.NDArray[np.bool_]] = {}
+    wanted = sorted({part for due in dues for part in due.service.parts})
+    parts = []
+    for number in wanted:
+        part = store.part(number)
+        columns = [flat(shards, column).take(at) for column in part.columns]
+        parts.append((bind(part.part, part.types), columns))
+    asks = []
+    for due in dues:
+        predicate = due.service.predicate
+        if predicate is not None and predicate not in masks:
+            masks[predicate] = satisfied(signatures, predicate)[fragments]
+        positions = tuple(wanted.index(number) for number in due.service.parts)
+        asks.append(due.ask(positions, None if predicate is None else masks[predicate]))
+    holders = [flat(shards, f"k{number}").take(pa.array(groups.first)) for number in keys]
+    for found in answer(Slices(groups.ids[order], slices[order]), parts, asks):
+        group = pa.array(found.key)
+        yield Combined(
+            dues[found.ask].service.query,
+            found.start,
+            tuple(holder.take(group) for holder in holders),
+            tuple(tuple(columns) for columns in found.parts),
+        )

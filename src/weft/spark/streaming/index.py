@@ -1,0 +1,106 @@
+"""The index of a bucket's state: which pieces there are, and how far the bucket has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.spark.streaming.nodes import Node
+
+
+@dataclass
+class Piece:
+    """One piece of a store, as the index knows it."""
+
+    size: int
+    """Bytes."""
+    slices: int
+    low: int
+    """The start of its oldest slice."""
+    high: int
+    """The start of its newest slice."""
+    summed: bool = False
+    """Whether its total is up to date in the piece above it."""
+
+    def to_list(self) -> list[int]:
+        """As JSON values."""
+        return [self.size, self.slices, self.low, self.high, int(self.summed)]
+
+
+@dataclass
+class StoreIndex:
+    """The pieces of one store."""
+
+    span: int
+    """How much time a piece of slices spans."""
+    pieces: dict[Node, Piece] = field(default_factory=dict)
+
+    def level(self, level: int) -> dict[Node, Piece]:
+        """The pieces of one level."""
+        return {node: piece for node, piece in self.pieces.items() if node.level == level}
+
+
+@dataclass
+class Index:
+    """What a bucket reads first and writes last in every micro-batch."""
+
+    frontier: int | None = None
+    """Windows that end at or before it have been closed; None before the first micro-batch."""
+    high: int | None = None
+    """The greatest time seen on the stream."""
+    timer: int | None = None
+    stores: dict[int, StoreIndex] = field(default_factory=dict)
+    fragments: list[str] = field(default_factory=list)
+    """Each fragment's signature: the numbers of the predicates it satisfies, as a hex mask."""
+    late: dict[int, int] = field(default_factory=dict)
+    """Rows that no window took any more, by query."""
+
+    def fragment(self, signature: int) -> int:
+        """The number of the fragment with this signature."""
+        text = f"{signature:x}"
+        if text not in self.fragments:
+            self.fragments.append(text)
+        return self.fragments.index(text)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "frontier": self.frontier,
+            "high": self.high,
+            "timer": self.timer,
+            "stores": {
+                str(number): {
+                    "span": store.span,
+                    "pieces": {node.key: piece.to_list() for node, piece in store.pieces.items()},
+                }
+                for number, store in self.stores.items()
+            },
+            "fragments": self.fragments,
+            "late": {str(query): count for query, count in self.late.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Index:
+        """Read what `to_dict` wrote.
+
+        >>> index = Index(frontier=5, stores={1: StoreIndex(10, {Node(0, 2): Piece(9, 1, 20, 20)})})
+        >>> Index.from_dict(index.to_dict()) == index
+        True
+        """
+        return cls(
+            data["frontier"],
+            data["high"],
+            data["timer"],
+            {
+                int(number): StoreIndex(
+                    store["span"],
+                    {
+                        Node.of(key): Piece(*entry[:4], bool(entry[4]))
+                        for key, entry in store["pieces"].items()
+                    },
+                )
+                for number, store in data["stores"].items()
+            },
+            data["fragments"],
+            {int(query): count for query, count in data["late"].items()},
+        )

@@ -1,0 +1,207 @@
+"""The stateful operator: parcels in, answers and figures out, a bucket at a time."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+
+from weft.spark.streaming.bucket import Bucket
+from weft.spark.streaming.emission import changed_answers, closing_answers
+from weft.spark.streaming.lowering import Lowering
+from weft.spark.streaming.payload import Parcel, Shipment, greatest
+from weft.spark.streaming.pieces import table_to_bytes
+from weft.spark.streaming.program import Program, StoreProgram
+from weft.spark.streaming.shards import FRAGMENT, flat
+
+OUTPUT = "query int, rows long, payload binary"
+FIGURES = -1
+"""The query number of rows that carry a bucket's figures instead of answers."""
+
+
+class Operator(StatefulProcessor):
+    """Merges what came, answers what is due, lets go of what nobody needs.
+
+    The output's columns never depend on the queries, so that queries come and go by restarting.
+    """
+
+    def __init__(self, program: Program, lowerings: dict[int, Lowering]) -> None:
+        self.program, self.lowerings = program, lowerings
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self.handle = handle
+        self.pieces = handle.getMapState("pieces", "name string", "data binary")
+
+    def handleInputRows(
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
+    ) -> Iterator[pd.DataFrame]:
+        parcels = [Parcel.from_bytes(data) for frame in rows for data in frame["parcel"]]
+        yield from self._micro_batch(key, parcels, timerValues)
+
+    def handleExpiredTimer(
+        self, key: Any, timerValues: Any, expiredTimerInfo: Any
+    ) -> Iterator[pd.DataFrame]:
+        yield from self._micro_batch(key, [], timerValues)
+
+    def close(self) -> None:
+        pass
+
+    def _micro_batch(self, key: Any, parcels: list[Parcel], timers: Any) -> Iterator[pd.DataFrame]:
+        began = time.perf_counter()
+        milliseconds = timers.getCurrentWatermarkInMs()
+        bucket = Bucket(self.program, _State(self.pieces))
+        index = bucket.index
+        if not parcels and index.timer is not None and index.timer > milliseconds:
+            return  # closed with the input of this very micro-batch
+        watermark = milliseconds * self.program.units_per_ms
+        index.high = greatest([index.high, *(parcel.high for parcel in parcels)])
+        shares: dict[int, float] = {}
+        output = _Output()
+        for store in self.program.stores:
+            started = time.perf_counter()
+            shipments = [s for p in parcels for s in p.shipments if s.store == store.number]
+            delta = self._absorb(bucket, store, shipments)
+            bucket.sum_up(store)
+            found = (
+                closing_answers(bucket, store, watermark)
+                if self.program.mode == "append"
+                else changed_answers(bucket, store, delta)
+            )
+            for combined in found:
+                output.add(combined.query, self.lowerings[combined.query](combined))
+            shares[store.number] = time.perf_counter() - started
+        index.frontier = watermark
+        for store in self.program.stores:
+            bucket.evict(store)
+        self._renew_timer(index.timer, milliseconds)
+        index.timer = milliseconds + 1
+        bucket.save()
+        seconds = time.perf_counter() - began
+        output.figures(figures(bucket, int(key[0]), watermark, parcels, output, shares, seconds))
+        yield output.frame()
+
+    def _absorb(
+        self, bucket: Bucket, store: StoreProgram, shipments: list[Shipment]
+    ) -> pa.Table | None:
+        tables, counts = [], []
+        for shipment in shipments:
+            shards, rows = shipment.split()
+            numbers = [bucket.index.fragment(signature) for signature in shipment.signatures]
+            renamed = np.array(numbers, dtype=np.int64)[flat(shards, FRAGMENT).to_numpy()]
+            at = shards.column_names.index(FRAGMENT)
+            shards = shards.set_column(at, FRAGMENT, pa.array(renamed))
+            tables.append(store.schema.conform(shards))
+            counts.append(rows)
+        if not tables:
+            return None
+        return bucket.absorb(store, pa.concat_tables(tables), np.concatenate(counts))
+
+    def _renew_timer(self, old: int | None, milliseconds: int) -> None:
+        """A timer just past the watermark: every advance of the watermark calls every bucket."""
+        if old is not None and old > milliseconds:
+            return
+        if old is not None:
+            self.handle.deleteTimer(old)
+        self.handle.registerTimer(milliseconds + 1)
+
+
+class _State:
+    """A map state as the bucket's key-value store."""
+
+    def __init__(self, pieces: Any) -> None:
+        self._pieces = pieces
+
+    def get(self, name: str) -> bytes | None:
+        found = self._pieces.getValue((name,))
+        return None if found is None else bytes(found[0])
+
+    def put(self, name: str, value: bytes) -> None:
+        self._pieces.updateValue((name,), (value,))
+
+    def remove(self, name: str) -> None:
+        self._pieces.removeKey((name,))
+
+
+class _Output:
+    """Rows of the operator's output, gathered."""
+
+    def __init__(self) -> None:
+        self.tables: dict[int, list[pa.Table]] = {}
+        self.extra: list[bytes] = []
+
+    def add(self, query: int, table: pa.Table) -> None:
+        self.tables.setdefault(query, []).append(table)
+
+    def answers(self) -> dict[int, int]:
+        return {query: sum(t.num_rows for t in tables) for query, tables in self.tables.items()}
+
+    def figures(self, values: dict[str, Any]) -> None:
+        self.extra.append(json.dumps(values).encode())
+
+    def frame(self) -> pd.DataFrame:
+        queries, rows, payloads = [], [], []
+        for query, tables in self.tables.items():
+            table = pa.concat_tables(tables)
+            queries.append(query)
+            rows.append(table.num_rows)
+            payloads.append(table_to_bytes(table))
+        for extra in self.extra:
+            queries.append(FIGURES)
+            rows.append(0)
+            payloads.append(extra)
+        return pd.DataFrame(
+            {
+                "query": np.array(queries, dtype=np.int32),
+                "rows": np.array(rows, dtype=np.int64),
+                "payload": pd.Series(payloads, dtype=object),
+            }
+        )
+
+
+def figures(
+    bucket: Bucket,
+    number: int,
+    watermark: int,
+    parcels: list[Parcel],
+    output: _Output,
+    shares: dict[int, float],
+    seconds: float,
+) -> dict[str, Any]:
+    """What a bucket did in a micro-batch and holds after it, as JSON values."""
+    traffic = bucket.traffic
+    stores = {}
+    for store_number, store in bucket.index.stores.items():
+        slices = store.level(0).values()
+        stores[str(store_number)] = {
+            "slices": sum(piece.slices for piece in slices),
+            "pieces": len(store.pieces),
+            "bytes": sum(piece.size for piece in store.pieces.values()),
+            "seconds": shares.get(store_number, 0.0),
+            "shards": sum(
+                shipment.shards.num_rows
+                for parcel in parcels
+                for shipment in parcel.shipments
+                if shipment.store == store_number
+            ),
+        }
+    return {
+        "bucket": number,
+        "watermark": watermark,
+        "high": bucket.index.high,
+        "rows": max((parcel.rows for parcel in parcels), default=0) and [p.rows for p in parcels],
+        "late": {str(query): count for query, count in bucket.index.late.items()},
+        "answers": {str(query): count for query, count in output.answers().items()},
+        "stores": stores,
+        "fragments": len(bucket.index.fragments),
+        "reads": traffic.reads,
+        "read_bytes": traffic.read_bytes,
+        "writes": traffic.writes,
+        "written_bytes": traffic.written_bytes,
+        "seconds": seconds,
+    }

@@ -1,0 +1,82 @@
+"""What map tasks send to buckets: one parcel per bucket and task, shards of every store in it."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from weft.spark.streaming.pieces import bytes_to_table, table_to_bytes
+
+ROWS = "rows"
+"""The column that says how many rows a shard was made of."""
+_LENGTH = struct.Struct("<I")
+
+
+@dataclass(frozen=True, eq=False)
+class Shipment:
+    """One store's shards, with the signatures that its fragment numbers stand for."""
+
+    store: int
+    signatures: tuple[int, ...]
+    shards: pa.Table
+
+    def split(self) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+        """The shards, and how many rows each was made of."""
+        return self.shards.drop_columns([ROWS]), self.shards.column(ROWS).to_numpy()
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """What one task sends to one bucket; empty ones tell the bucket that time goes on."""
+
+    high: int | None
+    """The greatest time among the task's rows, of whatever bucket."""
+    rows: int
+    shipments: tuple[Shipment, ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """The parcel as bytes; `from_bytes` reads them.
+
+        >>> Parcel.from_bytes(Parcel(7, 2).to_bytes())
+        Parcel(high=7, rows=2, shipments=())
+        """
+        bodies = [table_to_bytes(shipment.shards) for shipment in self.shipments]
+        header = json.dumps(
+            {
+                "high": self.high,
+                "rows": self.rows,
+                "shipments": [
+                    [shipment.store, [f"{s:x}" for s in shipment.signatures], len(body)]
+                    for shipment, body in zip(self.shipments, bodies, strict=True)
+                ],
+            }
+        ).encode()
+        return b"".join([_LENGTH.pack(len(header)), header, *bodies])
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Parcel:
+        """The parcel that `to_bytes` wrote."""
+        (length,) = _LENGTH.unpack_from(data)
+        at = _LENGTH.size + length
+        header = json.loads(data[_LENGTH.size : at])
+        shipments = []
+        for store, signatures, size in header["shipments"]:
+            table = bytes_to_table(data[at : at + size], "a parcel")
+            shipments.append(Shipment(store, tuple(int(s, 16) for s in signatures), table))
+            at += size
+        return cls(header["high"], header["rows"], tuple(shipments))
+
+
+def greatest(times: Iterable[int | None]) -> int | None:
+    """The greatest of the times that are known.
+
+    >>> greatest([None, 3, 1]), greatest([])
+    (3, None)
+    """
+    return max((time for time in times if time is not None), default=None)

@@ -1,0 +1,77 @@
+"""What goes into the state store: Arrow tables and JSON, with a version and a checksum.
+
+Never pickle: a checkpoint outlives the code that wrote it, and reading one must run no code.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from typing import Any
+
+import pyarrow as pa
+
+from weft.errors import CheckpointError
+
+LAYOUT = 1
+"""The version of everything that the operator keeps in its state."""
+_MAGIC = b"weft"
+_HEADER = struct.Struct("<4sHHI")
+_ARROW, _JSON = 1, 2
+
+
+def seal(body: bytes | memoryview, form: int) -> bytes:
+    """The body behind a header with the layout's version and a checksum."""
+    return _HEADER.pack(_MAGIC, LAYOUT, form, zlib.crc32(body)) + bytes(body)
+
+
+def unseal(data: bytes, form: int, what: str) -> memoryview:
+    """The body, if the header is that of this layout and the checksum holds.
+
+    >>> bytes(unseal(seal(b"x", 2), 2, "the index"))
+    b'x'
+    """
+    if len(data) < _HEADER.size or data[:4] != _MAGIC:
+        raise CheckpointError(f"{what} in the state is not weft's ({len(data)} bytes)")
+    _, layout, found, checksum = _HEADER.unpack_from(data)
+    if layout != LAYOUT:
+        raise CheckpointError(
+            f"{what} in the state has layout version {layout}; this weft reads {LAYOUT}"
+        )
+    body = memoryview(data)[_HEADER.size :]
+    if found != form or zlib.crc32(body) != checksum:
+        raise CheckpointError(f"{what} in the state is damaged: its checksum does not hold")
+    return body
+
+
+def table_to_bytes(table: pa.Table) -> bytes:
+    """An Arrow table as an IPC stream.
+
+    >>> bytes_to_table(table_to_bytes(pa.table({"a": [1, 2]})), "piece").num_rows
+    2
+    """
+    buffer = pa.BufferOutputStream()
+    with pa.ipc.new_stream(buffer, table.schema) as writer:
+        writer.write_table(table.combine_chunks())
+    return seal(memoryview(buffer.getvalue()), _ARROW)
+
+
+def bytes_to_table(data: bytes, what: str) -> pa.Table:
+    """The table that `table_to_bytes` wrote."""
+    with pa.ipc.open_stream(pa.py_buffer(unseal(data, _ARROW, what))) as reader:
+        return reader.read_all()
+
+
+def json_to_bytes(value: Any) -> bytes:
+    """JSON values, sealed.
+
+    >>> bytes_to_json(json_to_bytes({"a": [1]}), "index")
+    {'a': [1]}
+    """
+    return seal(json.dumps(value, separators=(",", ":")).encode(), _JSON)
+
+
+def bytes_to_json(data: bytes, what: str) -> Any:
+    """The values that `json_to_bytes` wrote."""
+    return json.loads(bytes(unseal(data, _JSON, what)))

@@ -1,0 +1,153 @@
+"""Projected rows to shards, inside `mapInArrow`: all stores in one pass over the task's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weft.spark.streaming.groups import group_rows
+from weft.spark.streaming.lifting import partials_of
+from weft.spark.streaming.payload import ROWS, Parcel, Shipment, greatest
+from weft.spark.streaming.program import Program, StoreProgram
+from weft.spark.streaming.shards import FRAGMENT, SLICE, flat, merged
+from weft.spark.streaming.slicing import slice_starts
+
+Int64 = npt.NDArray[np.int64]
+TIME = "t"
+BUCKET = "bucket"
+SCHEMA = pa.schema([(BUCKET, pa.int32()), ("parcel", pa.binary())])
+SPARK_SCHEMA = "bucket int, parcel binary"
+MOST = 1 << 20
+"""Rows that are aggregated at a time."""
+
+
+@dataclass(frozen=True)
+class Preaggregate:
+    """Called with a task's rows, gives one parcel for every bucket."""
+
+    program: Program
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        works = [_Work(store, self.program.buckets) for store in self.program.stores]
+        high: int | None = None
+        rows = 0
+        for table in _tables(batches):
+            rows += table.num_rows
+            high = greatest([high, pc.max(table.column(TIME)).as_py()])
+            for work in works:
+                work.add(table)
+        parcels: list[list[Shipment]] = [[] for _ in range(self.program.buckets)]
+        for work in works:
+            for bucket, shipment in work.shipments():
+                parcels[bucket].append(shipment)
+        yield pa.RecordBatch.from_arrays(
+            [
+                pa.array(range(len(parcels)), pa.int32()),
+                pa.array([Parcel(high, rows, tuple(p)).to_bytes() for p in parcels], pa.binary()),
+            ],
+            schema=SCHEMA,
+        )
+
+
+def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        if batch.num_rows:
+            held.append(batch)
+            rows += batch.num_rows
+        if rows >= MOST:
+            yield pa.Table.from_batches(held).combine_chunks()
+            held, rows = [], 0
+    if held:
+        yield pa.Table.from_batches(held).combine_chunks()
+
+
+class _Work:
+    """The shards of one store, as far as the task has come."""
+
+    def __init__(self, store: StoreProgram, buckets: int) -> None:
+        self.store, self.buckets = store, buckets
+        self.signatures: dict[int, int] = {}
+        self.done: list[pa.Table] = []
+
+    def add(self, table: pa.Table) -> None:
+        store = self.store
+        fragments = self._fragments(table)
+        if fragments is not None and not self._serves_all():
+            # Rows that satisfy no predicate would be carried for nobody.
+            kept = fragments != self.signatures.get(0, -1)
+            if not kept.all():
+                table, fragments = table.filter(pa.array(kept)).combine_chunks(), fragments[kept]
+        if table.num_rows == 0:
+            return
+        slices = slice_starts(flat(table, TIME).to_numpy(), store.progressions)
+        keys = [flat(table, column) for column in store.key_columns]
+        by = [slices, *keys] if fragments is None else [slices, fragments, *keys]
+        groups = group_rows(by, table.num_rows)
+        first = pa.array(groups.first)
+        number = np.zeros(groups.count, dtype=np.int64) if fragments is None else fragments[first]
+        if fragments is None:
+            self.signatures.setdefault(0, 0)
+        arrays = {
+            BUCKET: pa.array(np.full(groups.count, store.number % self.buckets))
+            if store.bucket is None
+            else flat(table, store.bucket).take(first).cast(pa.int64()),
+            ROWS: pa.array(np.bincount(groups.ids, minlength=groups.count)),
+            SLICE: pa.array(slices[groups.first]),
+            FRAGMENT: pa.array(number),
+        }
+        for key, values in zip(store.schema.keys, keys, strict=True):
+            arrays[key.column] = values.take(first)
+        for part, (arguments, where) in zip(store.schema.parts, store.part_columns, strict=True):
+            columns = partials_of(
+                part.part,
+                [flat(table, column) for column in arguments],
+                None if where is None else flat(table, where),
+                groups,
+            )
+            arrays.update(zip(part.columns, columns, strict=True))
+        self.done.append(pa.table(arrays))
+
+    def _serves_all(self) -> bool:
+        return any(service.predicate is None for service in self.store.services)
+
+    def _fragments(self, table: pa.Table) -> Int64 | None:
+        """The number of every row's fragment; None where the store has no predicate."""
+        if not self.store.predicates:
+            return None
+        columns = [pc.fill_null(flat(table, name), False) for _, name in self.store.predicates]
+        groups = group_rows(columns, table.num_rows)
+        signatures = np.zeros(groups.count, dtype=object)
+        for (number, _), column in zip(self.store.predicates, columns, strict=True):
+            held = column.take(pa.array(groups.first)).to_numpy(zero_copy_only=False)
+            signatures += np.where(held, 1 << number, 0).astype(object)
+        numbers = [self.signatures.setdefault(s, len(self.signatures)) for s in signatures]
+        return np.array(numbers, dtype=np.int64)[groups.ids]
+
+    def shipments(self) -> Iterator[tuple[int, Shipment]]:
+        if not self.done:
+            return
+        table = self.done[0]
+        if len(self.done) > 1:
+            joined = pa.concat_tables(self.done).combine_chunks()
+            by = [BUCKET, SLICE, FRAGMENT, *(key.column for key in self.store.schema.keys)]
+            groups = group_rows([flat(joined, name) for name in by], joined.num_rows)
+            counts = np.bincount(groups.ids, joined.column(ROWS).to_numpy(), groups.count)
+            table = merged(joined, by, self.store.schema.parts, groups)
+            table = table.append_column(ROWS, pa.array(counts.astype(np.int64)))
+        buckets = table.column(BUCKET).to_numpy()
+        order = np.argsort(buckets, kind="stable")
+        cuts = np.searchsorted(buckets[order], np.arange(self.buckets + 1))
+        names = [*self.store.schema.arrow.names, ROWS]
+        table = table.select(names).take(pa.array(order))
+        for bucket in range(self.buckets):
+            low, high = int(cuts[bucket]), int(cuts[bucket + 1])
+            if low < high:
+                shards = table.slice(low, high - low).combine_chunks()
+                yield bucket, Shipment(self.store.number, tuple(self.signatures), shards)
