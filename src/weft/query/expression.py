@@ -18,7 +18,7 @@ from weft.query.functions import (
 from weft.query.normal import column_name, normal
 from weft.query.syntax.lexer import place
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Call, Lambda, Name, Node, Star, children, walk
+from weft.query.syntax.tree import Call, Lambda, Name, Node, Op, Star, children, walk
 from weft.query.syntax.writer import write
 
 
@@ -51,6 +51,8 @@ def _text(sql: str) -> str:
 @lru_cache(maxsize=65536)
 def _normalised(sql: str) -> tuple[str, frozenset[str]]:
     node = read_expression(sql)
+    if isinstance(node, Op) and node.op == "AS":
+        raise ExpressionError(place(sql, node.args[1].at, "a name (AS) is not accepted here"))
     check_scalar(sql, node)
     return write(normal(node)), frozenset(columns_of(node))
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from weft.query.functions import NEVER_FAIL, SYNONYMS
-from weft.query.syntax.tree import Call, Cast, Lambda, Literal, Name, Node, Op, rebuild, walk
+from weft.query.syntax.tree import Call, Lambda, Literal, Name, Node, Op, rebuild, walk
 from weft.query.syntax.writer import COMPARISONS, write
 
 _FLIPPED = {"=": "=", "<>": "<>", "<=>": "<=>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -55,7 +55,7 @@ def normal(node: Node) -> Node:
 
     >>> from weft.query.syntax.reader import read_expression
     >>> write(normal(read_expression("50 < Volume AND NOT (`price` >= 3 OR side = 'B')")))
-    "price < 3 AND side <> 'B' AND volume > 50"
+    "side <> 'B' AND price < 3 AND volume > 50"
     """
     return _arrange(_spell(node))
 
@@ -238,8 +238,3 @@ def _sort_list(node: Op) -> Op:
     unique = dict.fromkeys(items)
     ordered = sorted(unique, key=lambda item: (len(write(item)) if whole else 0, write(item)))
     return replace(node, args=(value, *ordered))
-
-
-def is_cast(node: Node) -> bool:
-    """Whether a node is a cast (or an extraction)."""
-    return isinstance(node, Cast)

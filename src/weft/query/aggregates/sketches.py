@@ -105,7 +105,8 @@ def estimate_distinct(partial: Partial) -> int:
     """The distinct count that a `hll` partial stands for."""
     if partial[0] is None:
         return 0
-    return int(round(hll_sketch.deserialize(partial[0]).get_estimate()))
+    estimate: float = hll_sketch.deserialize(partial[0]).get_estimate()
+    return round(estimate)
 
 
 def kll_monoid(part: Part) -> Monoid:

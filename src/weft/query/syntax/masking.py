@@ -168,7 +168,7 @@ class _Failure:
 @lru_cache(maxsize=4096)
 def _parse(text: str) -> tuple[exp.Expression | None, ...] | _Failure:
     try:
-        return tuple(sqlglot.parse(text, dialect="spark"))
+        return tuple(sqlglot.parse(text, dialect="spark"))  # type: ignore[arg-type]
     except SqlglotError as error:
         details: Sequence[dict[str, object]] = getattr(error, "errors", None) or [{}]
         quoted, column = details[0].get("highlight"), details[0].get("col")

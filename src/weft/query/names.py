@@ -1,0 +1,53 @@
+"""Which names queries, outputs and keys may have."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+from weft.errors import QueryError
+
+LONGEST = 255
+
+
+def check_query_name(name: object) -> str:
+    """A query's name, which also names a directory of its answers.
+
+    >>> check_query_name("big trades")
+    'big trades'
+    """
+    text = _check(name, "name")
+    if "/" in text or text in (".", "..") or text != text.strip():
+        raise QueryError(
+            f"name={name!r} cannot name a query: accepted is any text of 1 to {LONGEST} characters "
+            f"without '/', control characters or spaces around it (it also names a directory)"
+        )
+    return text
+
+
+def check_column_names(outputs: Iterable[object], keys: Iterable[object]) -> None:
+    """The columns of a query's answers: `window`, its keys and outputs, each name once."""
+    taken = {"window": "the window's column"}
+    for field, names in (("by", keys), ("aggs", outputs)):
+        for name in names:
+            text = _check(name, field)
+            before = taken.get(text.casefold())
+            if before is not None:
+                raise QueryError(
+                    f"{field}: the name {name!r} is already {before} (names are compared without "
+                    f"case); give it another with AS or as the key of aggs"
+                )
+            taken[text.casefold()] = f"the name of {'a key' if field == 'by' else 'an output'}"
+
+
+def _check(name: object, field: str) -> str:
+    if not isinstance(name, str) or not name.strip():
+        raise QueryError(f"{field}={name!r} is not a name: accepted is any text that is not empty")
+    if len(name) > LONGEST:
+        raise QueryError(
+            f"{field}={name[:40]!r}... is {len(name)} characters long: at most {LONGEST} are accepted"
+        )
+    for char in name:
+        if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
+            raise QueryError(f"{field}={name!r} holds the control character {char!r}")
+    return name

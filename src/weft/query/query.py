@@ -1,0 +1,232 @@
+"""A query: aggregates over windows of a stream, as Spark would answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+from weft.errors import AggregateError, ExpressionError, QueryError, WindowError
+from weft.query.aggregates.aggregate import Aggregate
+from weft.query.aggregates.output import Output, read_output, read_over_aggregates
+from weft.query.aggregates.part import Part
+from weft.query.expression import columns, normalise
+from weft.query.keys import Key, read_key
+from weft.query.names import check_column_names, check_query_name
+from weft.query.syntax.reader import read_expression
+from weft.query.syntax.tree import Name, Node, Op, rebuild
+from weft.query.window import Window
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a query in SQL said that its rows come from."""
+
+    table: str
+    time: str
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Query:
+    """An aggregate continuous query: `df.where(P).groupBy(window(time, ...), *keys).agg(...)`.
+
+    `name`, `aggs`, `window`, `where` and `by` are as given. `aggs` maps the names of the outputs
+    to Spark SQL over aggregates; `by` has columns, or `expression AS name`; `having` is a condition
+    on the answers. What was given is checked here, so that a query that exists can be planned.
+    Queries are equal if they mean the same, however they are spelled.
+
+    >>> q = Query("big", aggs={"n": "count(*)", "value": "sum(price * volume)"},
+    ...           window=Window(range="12 minutes", slide="5 minutes"),
+    ...           where="50000 < volume", by="symbol")
+    >>> q.where, q.predicate, q.by
+    ('50000 < volume', 'volume > 50000', ('symbol',))
+    >>> [str(part) for part in q.parts]
+    ['count(*)', 'sum(price * volume)']
+    """
+
+    name: str
+    window: Window
+    where: str | None
+    by: tuple[str, ...]
+    having: str | None
+    source: Source | None
+    """The table and time column that SQL named; for the caller to check, no part of the meaning."""
+    _aggs: tuple[tuple[str, str], ...]
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        aggs: Mapping[str, str],
+        window: Window,
+        where: str | None = None,
+        by: str | Iterable[str] = (),
+        having: str | None = None,
+        source: Source | None = None,
+    ) -> None:
+        check_query_name(name)
+        object.__setattr__(self, "name", name)
+        if not isinstance(aggs, Mapping) or not aggs:
+            raise self._fail(
+                f"aggs={aggs!r}: at least one output is needed, for instance "
+                f'aggs={{"n": "count(*)"}}'
+            )
+        if not isinstance(window, Window):
+            raise self._fail(
+                f"window={window!r} is not a Window: write window=Window(range=, slide=)",
+                WindowError,
+            )
+        listed = (by,) if isinstance(by, str) else tuple(by)
+        given = (
+            *((f"aggs[{output!r}]", sql) for output, sql in aggs.items()),
+            *((f"by[{position}]", sql) for position, sql in enumerate(listed)),
+            *((field, sql) for field, sql in (("where", where), ("having", having)) if sql),
+        )
+        for field, sql in given:
+            if not isinstance(sql, str):
+                raise self._fail(f"{field}={sql!r} is not a string of Spark SQL", ExpressionError)
+        object.__setattr__(self, "window", window)
+        object.__setattr__(self, "where", where)
+        object.__setattr__(self, "by", listed)
+        object.__setattr__(self, "having", having)
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "_aggs", tuple(aggs.items()))
+        self._check()
+
+    @property
+    def aggs(self) -> dict[str, str]:
+        """The outputs as given: name to SQL, in order."""
+        return dict(self._aggs)
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs as expressions over aggregate calls."""
+        return tuple(
+            self._read(f"aggs[{output!r}]={sql!r}", read_output, output, sql)
+            for output, sql in self._aggs
+        )
+
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """The grouping keys: normalised expressions and the names of their columns."""
+        return tuple(
+            self._read(f"by[{position}]={sql!r}", read_key, sql)
+            for position, sql in enumerate(self.by)
+        )
+
+    @cached_property
+    def predicate(self) -> str | None:
+        """The normalised `where`; None if every row counts."""
+        if self.where is None:
+            return None
+        return self._read(f"where={self.where!r}", normalise, self.where)
+
+    @cached_property
+    def having_filter(self) -> Output | None:
+        """The condition on the answers, over aggregate calls, keys and `window`."""
+        if self.having is None:
+            return None
+        return self._read(f"having={self.having!r}", self._read_having, self.having)
+
+    @cached_property
+    def calls(self) -> tuple[Aggregate, ...]:
+        """Every aggregate call of the outputs and of `having`, each once."""
+        over = (*self.outputs, *([] if self.having_filter is None else [self.having_filter]))
+        return tuple(dict.fromkeys(call for output in over for call in output.calls))
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What must be kept per slice, each part once."""
+        return tuple(dict.fromkeys(part for call in self.calls for part in call.parts))
+
+    @cached_property
+    def columns(self) -> frozenset[str]:
+        """Every column of the stream that the query reads, in lower case."""
+        texts = [key.expression for key in self.keys]
+        texts += [self.predicate] if self.predicate else []
+        for part in self.parts:
+            texts += [*part.args, *([part.where] if part.where else [])]
+        return frozenset(column for text in texts for column in columns(text))
+
+    def _check(self) -> None:
+        _ = self.predicate
+        try:
+            check_column_names(
+                (output for output, _ in self._aggs), (key.name for key in self.keys)
+            )
+        except QueryError as error:
+            raise self._fail(str(error), type(error)) from None
+        _ = self.outputs, self.having_filter
+
+    def _read_having(self, sql: str) -> Output:
+        """Names of outputs in HAVING stand for the outputs' expressions."""
+        outputs = {output.casefold(): text for output, text in self._aggs}
+
+        def inline(node: Node) -> Node:
+            if isinstance(node, Name) and len(node.parts) == 1:
+                text = outputs.get(node.parts[0].strip("`").casefold())
+                if text is not None:
+                    return Op("PAREN", (read_expression(text),), at=node.at)
+            return rebuild(node, inline)
+
+        allowed = frozenset(("window", *(key.name.casefold() for key in self.keys)))
+        expression, calls, native = read_over_aggregates(sql, inline(read_expression(sql)), allowed)
+        return Output("having", expression, calls, native)
+
+    def _read(self, field: str, read: Callable[..., Value], *args: str) -> Value:
+        try:
+            return read(*args)
+        except (AggregateError, ExpressionError) as error:
+            raise self._fail(f"{field}: {error}", type(error)) from None
+
+    def _fail(self, message: str, kind: type[QueryError] = QueryError) -> QueryError:
+        return kind(f"query {self.name!r}: {message}")
+
+    @cached_property
+    def _meaning(self) -> tuple[object, ...]:
+        named = tuple((key.name.casefold(), key.expression) for key in self.keys)
+        return (self.name, self.outputs, self.window, self.predicate, named, self.having_filter)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Query):
+            return NotImplemented
+        return self._meaning == other._meaning
+
+    def __hash__(self) -> int:
+        return hash(self._meaning)
+
+    def __repr__(self) -> str:
+        terms = [repr(self.name), f"aggs={self.aggs!r}", f"window={self.window!r}"]
+        terms += [f"where={self.where!r}"] if self.where is not None else []
+        terms += [f"by={list(self.by)!r}"] if self.by else []
+        terms += [f"having={self.having!r}"] if self.having is not None else []
+        return f"Query({', '.join(terms)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The query as JSON values, as it was given; `from_dict` reads it back."""
+        return {
+            "name": self.name,
+            "aggs": self.aggs,
+            "window": self.window.to_dict(),
+            "where": self.where,
+            "by": list(self.by),
+            "having": self.having,
+            "source": self.source and {"table": self.source.table, "time": self.source.time},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Query:
+        """Read what `to_dict` wrote."""
+        source = data.get("source")
+        return cls(
+            data["name"],
+            aggs=data["aggs"],
+            window=Window.from_dict(data["window"]),
+            where=data.get("where"),
+            by=data.get("by", ()),
+            having=data.get("having"),
+            source=Source(source["table"], source["time"]) if source else None,
+        )
