@@ -6,16 +6,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from weft.errors import WeftError as WeftError
+    from weft.plan.cost import Statistics as Statistics
+    from weft.plan.edges import edge_rate as edge_rate
+    from weft.plan.optimizer import optimize as optimize
+    from weft.plan.plan import Plan as Plan
+    from weft.query.query import Query as Query
     from weft.query.table import WindowTable as WindowTable
     from weft.query.window import Window as Window
+    from weft.query.workload import Workload as Workload
+    from weft.spark.loom import Loom as Loom
+    from weft.spark.streaming import read_results as read_results
 
 __version__ = "0.1.0"
 
 # Public names and where they live, loaded on first use: `import weft` starts neither Numba,
 # sqlglot nor Spark.
 _PUBLIC = {
+    "Loom": "weft.spark.loom",
+    "Plan": "weft.plan.plan",
+    "Query": "weft.query.query",
+    "Statistics": "weft.plan.cost",
+    "WeftError": "weft.errors",
     "Window": "weft.query.window",
     "WindowTable": "weft.query.table",
+    "Workload": "weft.query.workload",
+    "edge_rate": "weft.plan.edges",
+    "optimize": "weft.plan.optimizer",
+    "read_results": "weft.spark.streaming",
 }
 __all__ = ["__version__", *_PUBLIC]
 

@@ -147,6 +147,8 @@ def _search(request: Request, progress: Progress | None) -> Plan:
 
 def assemble(request: Request, found: list[tuple[npt.NDArray[np.intp], Any]]) -> Plan:
     """Put the groupings of all sharing groups together into one plan."""
+    from weft.plan.search.grouping import number_by_first
+
     labels = np.zeros(len(request.table), dtype=np.int64)
     rates: list[npt.NDArray[np.float64]] = []
     trees = 0
@@ -154,13 +156,14 @@ def assemble(request: Request, found: list[tuple[npt.NDArray[np.intp], Any]]) ->
         labels[rows] = grouping.labels + trees
         rates.append(grouping.edge_rate)
         trees += len(grouping.edge_rate)
-    rate = np.concatenate(rates) if rates else np.zeros(0)
-    labels, order = number_by_first(labels, trees)
+    labels, moved = number_by_first(labels)
+    rate = np.zeros(trees)
+    rate[moved] = np.concatenate(rates) if rates else rate
     reports = [grouping.report for _, grouping in found]
     return Plan(
         request,
         labels,
-        rate[order],
+        rate,
         {},
         PlanReport(
             strategy=request.options.strategy,
@@ -172,19 +175,6 @@ def assemble(request: Request, found: list[tuple[npt.NDArray[np.intp], Any]]) ->
             notes=tuple(dict.fromkeys(note for report in reports for note in report.notes)),
         ),
     )
-
-
-def number_by_first(
-    labels: npt.NDArray[np.int64], trees: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.intp]]:
-    """Number trees by their first query; also which old number each new one had."""
-    if not trees:
-        return labels, np.zeros(0, dtype=np.intp)
-    _, first = np.unique(labels, return_index=True)
-    order = np.argsort(first)
-    renumbered = np.empty(trees, dtype=np.int64)
-    renumbered[order] = np.arange(trees)
-    return renumbered[labels], order
 
 
 def _cover(request: Request) -> Plan:
@@ -221,5 +211,8 @@ def _semantics(request: Request, rows: npt.NDArray[np.intp]) -> Any:
     """Overlapping upstream windows are fine only for aggregates that may see a row twice."""
     if request.queries is None:
         return "partitioned"
-    parts = [part for row in rows for part in request.queries[row].parts]
-    return "covered" if all(part.laws.idempotent for part in parts) else "partitioned"
+    from weft.query.aggregates.registry import monoid_of
+
+    parts = {part for row in rows for part in request.queries[row].parts}
+    idempotent = all(monoid_of(part).laws.idempotent for part in parts)
+    return "covered" if idempotent else "partitioned"
