@@ -1,0 +1,82 @@
+"""The papers' workload generator (WeaveShare section 6, F1 section 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.errors import WorkloadError
+from weft.query.table import WindowTable
+
+Int64 = npt.NDArray[np.int64]
+
+Generator = Literal["Nrm", "Div"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of the papers' generator; the names are those of F1's Table 1.
+
+    >>> Setting(queries=3, max_slide=100, rate=1.0, skew=100.0, max_overlap=1).table().slide
+    array([100, 100, 100])
+    """
+
+    queries: int
+    max_slide: int
+    rate: float
+    """Rows per unit of time: the papers' lambda."""
+    skew: float
+    """Zipf exponent of the slides, towards LARGE ones; 0 is uniform."""
+    max_overlap: float
+    generator: Generator = "Nrm"
+    """`Nrm` takes any slide up to the greatest, `Div` prime ones only."""
+    fragments: bool = False
+    """Whether overlap factors have a fractional part, so that slides are cut in two."""
+
+    def __post_init__(self) -> None:
+        smallest = 2 if self.generator == "Div" else 1
+        if self.generator not in ("Nrm", "Div"):
+            raise WorkloadError(f"generator={self.generator!r}: accepted are 'Nrm' and 'Div'")
+        for name, least in (("queries", 0), ("max_slide", smallest), ("max_overlap", 1)):
+            if getattr(self, name) < least:
+                raise WorkloadError(f"{name}={getattr(self, name)!r} must be {least} or more")
+        for name in ("rate", "skew"):
+            if getattr(self, name) < 0:
+                raise WorkloadError(f"{name}={getattr(self, name)!r} must be 0 or more")
+
+    def table(self, seed: int = 0) -> WindowTable:
+        """Draw the workload."""
+        draw = np.random.default_rng(seed)
+        slides = primes(self.max_slide) if self.generator == "Div" else _up_to(self.max_slide)
+        # Rank 1, the likeliest, is the largest slide. Weights relative to it, by logarithms:
+        # rank ** -skew itself would underflow for the skews up to 100 of experiment 4.
+        rank = np.arange(len(slides), 0, -1, dtype=np.float64)
+        share = np.exp(-self.skew * np.log(rank))
+        slide = draw.choice(slides, size=self.queries, p=share / share.sum())
+        if self.fragments:
+            overlap = draw.uniform(1.0, self.max_overlap, size=self.queries)
+            range_ = np.floor(slide * overlap).astype(np.int64)
+        else:
+            range_ = slide * draw.integers(1, int(self.max_overlap) + 1, size=self.queries)
+        return WindowTable(range=range_, slide=slide)
+
+
+def primes(most: int) -> Int64:
+    """The primes up to `most`.
+
+    >>> primes(20)
+    array([ 2,  3,  5,  7, 11, 13, 17, 19])
+    """
+    is_prime = np.ones(most + 1, dtype=np.bool_)
+    is_prime[:2] = False
+    for factor in range(2, int(most**0.5) + 1):
+        if is_prime[factor]:
+            is_prime[factor * factor :: factor] = False
+    return np.flatnonzero(is_prime).astype(np.int64)
+
+
+def _up_to(most: int) -> Int64:
+    return np.arange(1, most + 1, dtype=np.int64)
