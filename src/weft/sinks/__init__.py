@@ -1,4 +1,27 @@
-"""Where answers go.
+"""Where answers go: one small file per sink, each with the guarantee that it gives.
 
-No Spark imports.
+A sink is handed DataFrames and imports no Spark of its own.
 """
+
+from weft.sinks.console import ConsoleSink
+from weft.sinks.contract import Answered, MicroBatch, Sink
+from weft.sinks.delta import DeltaSink
+from weft.sinks.foreach import ForeachBatchSink
+from weft.sinks.kafka import KafkaSink
+from weft.sinks.long import LongSink
+from weft.sinks.memory import MemorySink
+from weft.sinks.parquet import ParquetSink, read_results
+
+__all__ = [
+    "Answered",
+    "ConsoleSink",
+    "DeltaSink",
+    "ForeachBatchSink",
+    "KafkaSink",
+    "LongSink",
+    "MemorySink",
+    "MicroBatch",
+    "ParquetSink",
+    "Sink",
+    "read_results",
+]

@@ -12,17 +12,15 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
+from weft.sinks.wire import COLUMNS, FIGURES, to_wire
 from weft.spark.streaming.bucket import Bucket
 from weft.spark.streaming.emission import changed_answers, closing_answers
 from weft.spark.streaming.lowering import Lowering
 from weft.spark.streaming.payload import Parcel, Shipment, greatest
-from weft.spark.streaming.pieces import table_to_bytes
 from weft.spark.streaming.program import Program, StoreProgram
 from weft.spark.streaming.shards import FRAGMENT, flat
 
-OUTPUT = "query int, rows long, payload binary"
-FIGURES = -1
-"""The query number of rows that carry a bucket's figures instead of answers."""
+OUTPUT = COLUMNS
 
 
 class Operator(StatefulProcessor):
@@ -62,7 +60,7 @@ class Operator(StatefulProcessor):
         watermark = milliseconds * self.program.units_per_ms
         index.high = greatest([index.high, *(parcel.high for parcel in parcels)])
         shares: dict[int, float] = {}
-        output = _Output()
+        output = _Output(int(key[0]))
         for store in self.program.stores:
             started = time.perf_counter()
             shipments = [s for p in parcels for s in p.shipments if s.store == store.number]
@@ -83,7 +81,7 @@ class Operator(StatefulProcessor):
         index.timer = milliseconds + 1
         bucket.save()
         seconds = time.perf_counter() - began
-        output.figures(figures(bucket, int(key[0]), watermark, parcels, output, shares, seconds))
+        output.figures(figures(bucket, output.bucket, watermark, parcels, output, shares, seconds))
         yield output.frame()
 
     def _absorb(
@@ -131,7 +129,8 @@ class _State:
 class _Output:
     """Rows of the operator's output, gathered."""
 
-    def __init__(self) -> None:
+    def __init__(self, bucket: int) -> None:
+        self.bucket = bucket
         self.tables: dict[int, list[pa.Table]] = {}
         self.extra: list[bytes] = []
 
@@ -150,7 +149,7 @@ class _Output:
             table = pa.concat_tables(tables)
             queries.append(query)
             rows.append(table.num_rows)
-            payloads.append(table_to_bytes(table))
+            payloads.append(to_wire(table))
         for extra in self.extra:
             queries.append(FIGURES)
             rows.append(0)
@@ -158,6 +157,7 @@ class _Output:
         return pd.DataFrame(
             {
                 "query": np.array(queries, dtype=np.int32),
+                "bucket": np.full(len(queries), self.bucket, dtype=np.int32),
                 "rows": np.array(rows, dtype=np.int64),
                 "payload": pd.Series(payloads, dtype=object),
             }
@@ -194,7 +194,7 @@ def figures(
         "bucket": number,
         "watermark": watermark,
         "high": bucket.index.high,
-        "rows": max((parcel.rows for parcel in parcels), default=0) and [p.rows for p in parcels],
+        "rows": sum(parcel.rows for parcel in parcels),
         "late": {str(query): count for query, count in bucket.index.late.items()},
         "answers": {str(query): count for query, count in output.answers().items()},
         "stores": stores,

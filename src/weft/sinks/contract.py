@@ -1,0 +1,81 @@
+"""What a sink is given, and what it promises."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from weft.errors import EngineError
+from weft.sinks.wire import FIGURES, Decode
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A query as sinks know it."""
+
+    number: int
+    """Never used again, also when a name is."""
+    name: str
+    schema: Any
+    """The Spark schema of its answers: that of the plain query."""
+    arrow: pa.Schema
+    keys: tuple[str, ...]
+    """The columns that, with the window, identify a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class MicroBatch:
+    """The answers of one micro-batch, of all queries.
+
+    `frame` may be computed once only, because computing it advances the state; `kept()` makes a
+    copy that can be read any number of times.
+    """
+
+    number: int
+    frame: Any
+    queries: Mapping[int, Answered]
+    mode: str
+
+    def answers(self, number: int) -> Any:
+        """One query's answers as a typed DataFrame; only on a kept micro-batch."""
+        asked = self.queries[number]
+        rows = self.frame.where(f"query = {int(number)}").select("payload")
+        return rows.mapInArrow(Decode(asked.arrow), asked.schema)
+
+
+Figures = list[dict[str, Any]]
+
+
+class Sink(ABC):
+    """Where answers go. `guarantee` says what a reader can rely on when a stream is restarted."""
+
+    guarantee: ClassVar[str]
+    modes: ClassVar[tuple[str, ...]] = ("append", "update")
+
+    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+        """Called before the stream starts or goes on, with the queries that it will answer."""
+        if mode not in self.modes:
+            raise EngineError(
+                f"output_mode={mode!r}: {type(self).__name__} accepts {', '.join(self.modes)}"
+            )
+
+    def deliver(self, batch: MicroBatch) -> Figures:
+        """Write the answers, once; return the figures that came with them."""
+        kept = batch.frame.persist()
+        try:
+            rows = kept.where(f"query = {FIGURES}").select("payload").collect()
+            counts = kept.where("query >= 0").groupBy("query").sum("rows").collect()
+            again = MicroBatch(batch.number, kept, batch.queries, batch.mode)
+            self.write(again, {row[0]: row[1] for row in counts if row[0] in batch.queries})
+        finally:
+            kept.unpersist()
+        return [json.loads(bytes(row[0])) for row in rows]
+
+    @abstractmethod
+    def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
+        """Write a kept micro-batch; `counts` has the queries with answers, and how many."""

@@ -1,0 +1,24 @@
+"""foreachBatch: the answers of every micro-batch handed to a function of yours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from weft.sinks.contract import MicroBatch, Sink
+
+
+class ForeachBatchSink(Sink):
+    """Calls `function(query name, DataFrame, batch number)` for each query with answers."""
+
+    guarantee: ClassVar[str] = (
+        "at least once: a micro-batch may be handed over again after a crash, with the same number; "
+        "exactly once if the function writes idempotently by number"
+    )
+
+    def __init__(self, function: Callable[[str, Any, int], None]) -> None:
+        self.function = function
+
+    def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
+        for number in sorted(counts):
+            self.function(batch.queries[number].name, batch.answers(number), batch.number)

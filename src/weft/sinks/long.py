@@ -1,0 +1,103 @@
+"""One long Parquet table of every query's answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from weft.errors import EngineError
+from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
+from weft.sinks.files import Folder
+from weft.sinks.wire import FIGURES, from_wire
+
+_WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
+_SPARK = "query int, rows long, text string"
+
+
+class LongSink(Sink):
+    """`<path>/batch=<number>/<bucket>.parquet`: `query`, `window`, keys and aggregates by name.
+
+    A column is null for queries that have none of its name; where queries give one name to
+    different types, the later ones have a column of their own, `name_type`. A micro-batch that is
+    run again overwrites its files.
+    """
+
+    guarantee: ClassVar[str] = (
+        "exactly once for readers that take the batches listed in `_weft/batches`; others may see "
+        "a micro-batch while it is written"
+    )
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.folder = Folder(path)
+
+    def deliver(self, batch: MicroBatch) -> Figures:
+        writer = LongWriter(self.path, batch.number, _columns(batch.queries))
+        written = batch.frame.mapInArrow(writer, _SPARK).collect()
+        files = [row["text"] for row in written if row["query"] != FIGURES]
+        batches = self.folder.sub("_weft").sub("batches")
+        batches.write(f"{batch.number:012d}.json", "batch", {"files": files})
+        return [json.loads(row["text"]) for row in written if row["query"] == FIGURES]
+
+    def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
+        raise EngineError("a long sink writes as it computes; call deliver")
+
+
+def _columns(queries: Mapping[int, Answered]) -> dict[int, tuple[str, dict[str, str]]]:
+    """Of each query its name, and the long table's column for each of its own."""
+    types: dict[str, pa.DataType] = {"query": pa.string()}
+    found: dict[int, tuple[str, dict[str, str]]] = {}
+    for number, query in sorted(queries.items()):
+        names: dict[str, str] = {}
+        for column in query.arrow:
+            name = column.name
+            if types.setdefault(name, column.type) != column.type:
+                name = f"{name}_{column.type}"
+                types[name] = column.type
+            names[column.name] = name
+        found[number] = (query.name, names)
+    return found
+
+
+class LongWriter:
+    """For `mapInArrow`: the answers of a task into one file."""
+
+    def __init__(
+        self, path: str, batch: int, columns: Mapping[int, tuple[str, dict[str, str]]]
+    ) -> None:
+        self.path, self.batch, self.columns = path, batch, dict(columns)
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows: list[tuple[int, int, str]] = []
+        tables: list[pa.Table] = []
+        first: int | None = None
+        for batch in batches:
+            for row in batch.to_pylist():
+                query = row["query"]
+                if query == FIGURES:
+                    rows.append((query, 0, row["payload"].decode()))
+                elif query in self.columns:
+                    tables.append(self._named(query, from_wire(row["payload"])))
+                    first = row["bucket"] if first is None else min(first, row["bucket"])
+        if tables:
+            table = pa.concat_tables(tables, promote_options="default")
+            folder = Folder(self.path).sub(f"batch={self.batch}")
+            folder.system.create_dir(folder.path, recursive=True)
+            name = f"{first:04d}.parquet"
+            pq.write_table(table, f"{folder.path}/{name}", filesystem=folder.system)
+            rows.append((0, table.num_rows, f"batch={self.batch}/{name}"))
+        columns = zip(*rows, strict=True) if rows else ([], [], [])
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, _WRITTEN, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=_WRITTEN)
+
+    def _named(self, query: int, table: pa.Table) -> pa.Table:
+        name, names = self.columns[query]
+        table = table.rename_columns([names[column] for column in table.column_names])
+        label = pa.DictionaryArray.from_arrays(
+            pa.array([0] * table.num_rows, pa.int32()), pa.array([name])
+        ).cast(pa.string())
+        return table.add_column(0, "query", label)

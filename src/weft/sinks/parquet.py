@@ -1,0 +1,153 @@
+"""Parquet: a folder per query, or one long table; each micro-batch seen whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from weft.errors import EngineError
+from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
+from weft.sinks.files import Folder
+from weft.sinks.wire import FIGURES, from_wire
+
+_WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
+_SPARK = "query int, rows long, text string"
+
+
+class ParquetSink(Sink):
+    """`<path>/<query>/<number>/<batch>-<bucket>.parquet`, written by the workers.
+
+    A micro-batch becomes visible to `weft.read_results` when its manifest
+    (`<path>/_weft/batches/<batch>.json`) is written, in one step, listing the files that belong to
+    it; a micro-batch that is run again overwrites its files and its manifest.
+    """
+
+    guarantee: ClassVar[str] = "exactly once, read with weft.read_results"
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.folder = Folder(path)
+
+    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+        super().open(queries, mode)
+        described = self.folder.sub("_weft").sub("queries")
+        known = set(described.names())
+        for number, query in queries.items():
+            name = f"{number:08d}.json"
+            if name not in known:
+                body = {
+                    "name": query.name,
+                    "number": number,
+                    "folder": folder_name(query.name, number),
+                    "schema": query.schema.jsonValue(),
+                    "keys": list(query.keys),
+                    "mode": mode,
+                }
+                described.write(name, "query", body)
+
+    def deliver(self, batch: MicroBatch) -> Figures:
+        folders = {n: folder_name(q.name, n) for n, q in batch.queries.items()}
+        writer = Writer(self.path, batch.number, folders)
+        written = batch.frame.mapInArrow(writer, _SPARK).collect()
+        manifest: dict[str, list[str]] = {}
+        for row in written:
+            if row["query"] != FIGURES:
+                manifest.setdefault(str(row["query"]), []).append(row["text"])
+        batches = self.folder.sub("_weft").sub("batches")
+        batches.write(f"{batch.number:012d}.json", "batch", manifest)
+        return [json.loads(row["text"]) for row in written if row["query"] == FIGURES]
+
+    def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
+        raise EngineError("a Parquet sink writes as it computes; call deliver")
+
+
+class Writer:
+    """For `mapInArrow`: answers into files, one per query and task."""
+
+    def __init__(self, path: str, batch: int, folders: Mapping[int, str]) -> None:
+        self.path, self.batch, self.folders = path, batch, dict(folders)
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows: list[tuple[int, int, str]] = []
+        tables: dict[int, list[pa.Table]] = {}
+        first: dict[int, int] = {}
+        for batch in batches:
+            for row in batch.to_pylist():
+                query = row["query"]
+                if query == FIGURES:
+                    rows.append((query, 0, row["payload"].decode()))
+                elif query in self.folders:
+                    tables.setdefault(query, []).append(from_wire(row["payload"]))
+                    first[query] = min(first.get(query, row["bucket"]), row["bucket"])
+        folder = Folder(self.path)
+        for query, some in tables.items():
+            table = pa.concat_tables(some)
+            name = f"{self.folders[query]}/{self.batch:012d}-{first[query]:04d}.parquet"
+            folder.system.create_dir(f"{folder.path}/{self.folders[query]}", recursive=True)
+            pq.write_table(table, f"{folder.path}/{name}", filesystem=folder.system)
+            rows.append((query, table.num_rows, name))
+        columns = zip(*rows, strict=True) if rows else ([], [], [])
+        arrays = [pa.array(c, f.type) for c, f in zip(columns, _WRITTEN, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, schema=_WRITTEN)
+
+
+def folder_name(name: str, number: int) -> str:
+    """Where a query's files lie; the number tells apart queries that bore one name in turn.
+
+    >>> folder_name("a/b", 3)
+    'a_b/3'
+    """
+    return f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}/{number}"
+
+
+def described_query(path: str, query: str) -> dict[str, Any]:
+    """What a Parquet sink knows of the newest query with a name."""
+    folder = Folder(path).sub("_weft").sub("queries")
+    known = [folder.read(name, "query") for name in folder.names()]
+    named = [entry for entry in known if entry["name"].lower() == query.lower()]
+    if not named:
+        names = ", ".join(sorted({repr(entry["name"]) for entry in known})) or "none"
+        raise EngineError(f"no query {query!r} in {path!r}; it has {names}")
+    return max(named, key=lambda entry: int(entry["number"]))
+
+
+def read_results(spark: Any, path: str, query: str) -> Any:
+    """One query's answers as a DataFrame with the plain query's schema.
+
+    Only whole micro-batches are read, each once. In update mode the newest answer of every window
+    and group is returned. Of queries that bore one name in turn, the newest is read.
+    """
+    entry = described_query(path, query)
+    folder = Folder(path)
+    batches = folder.sub("_weft").sub("batches")
+    schema = spark_schema(spark, entry["schema"])
+    files: list[str] = []
+    for name in batches.names():
+        manifest = batches.read(name, "batch")
+        files += [f"{path.rstrip('/')}/{file}" for file in manifest.get(str(entry["number"]), [])]
+    if not files:
+        return spark.createDataFrame([], schema)
+    frame = spark.read.schema(schema).parquet(*files)
+    return frame if entry["mode"] == "append" else newest(spark, frame, entry["keys"])
+
+
+def newest(spark: Any, frame: Any, keys: list[str]) -> Any:
+    """The rows of the latest micro-batch for every window and group."""
+    by = ", ".join(["window", *("`" + key.replace("`", "``") + "`" for key in keys)])
+    ranked = frame.selectExpr(
+        "*",
+        f"row_number() OVER (PARTITION BY {by} ORDER BY substring_index("
+        "input_file_name(), '/', -1) DESC) AS weft_rank",
+    )
+    return ranked.where("weft_rank = 1").drop("weft_rank")
+
+
+def spark_schema(spark: Any, described: dict[str, Any]) -> Any:
+    """A Spark schema from JSON values, without importing Spark here."""
+    kind = type(spark.range(0).schema)
+    return kind.fromJson(described)

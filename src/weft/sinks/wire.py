@@ -1,0 +1,41 @@
+"""Answers on their way from the operator to a sink: Arrow IPC streams in a binary column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+FIGURES = -1
+"""The query number of rows that carry a bucket's figures (JSON) instead of answers."""
+COLUMNS = "query int, bucket int, rows long, payload binary"
+
+
+def to_wire(table: pa.Table) -> bytes:
+    """A table of answers as bytes.
+
+    >>> from_wire(to_wire(pa.table({"n": [1, 2]}))).num_rows
+    2
+    """
+    buffer = pa.BufferOutputStream()
+    with pa.ipc.new_stream(buffer, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(buffer.getvalue())
+
+
+def from_wire(data: bytes) -> pa.Table:
+    """The table that `to_wire` wrote."""
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()
+
+
+class Decode:
+    """For `mapInArrow`: rows of the operator's output that all belong to one query, as its rows."""
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for payload in batch.column("payload").to_pylist():
+                yield from from_wire(payload).cast(self.schema).to_batches()

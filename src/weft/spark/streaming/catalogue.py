@@ -1,0 +1,200 @@
+"""The catalogue: which queries run on a checkpoint, by which plan, from which stores.
+
+One numbered file per change, written whole or not at all, so that a crash in the middle of a
+change leaves the old set of queries or the new one. A restart needs nothing but the checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from weft.errors import CheckpointError
+from weft.query.query import Query
+from weft.sinks.files import Folder
+from weft.spark.streaming.pieces import LAYOUT
+from weft.spark.streaming.program import FAR
+from weft.spark.streaming.store import Store
+
+VERSION = 1
+_KIND = "catalogue"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The windows of a query that start in `[since, until)` are answered from a store."""
+
+    store: int
+    since: int = -FAR
+    until: int = FAR
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A query in the catalogue."""
+
+    number: int
+    """Never used again, also when the query is dropped and comes back."""
+    query: Query
+    complete_from: int | None
+    """Windows that start at or after it are answered; None: all of them."""
+    assignments: tuple[Assignment, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "number": self.number,
+            "query": self.query.to_dict(),
+            "complete_from": self.complete_from,
+            "assignments": [[a.store, a.since, a.until] for a in self.assignments],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Entry:
+        """Read what `to_dict` wrote."""
+        return cls(
+            data["number"],
+            Query.from_dict(data["query"]),
+            data["complete_from"],
+            tuple(Assignment(*entry) for entry in data["assignments"]),
+        )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What stays the same for the life of a checkpoint."""
+
+    time: str
+    """The time column."""
+    kind: str
+    """Its type: timestamp, timestamp_ntz, date or integer."""
+    watermark: str
+    buckets: int
+    mode: str
+    """append or update."""
+    engine: str = "operator"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The queries, the plan and the stores, as of one change."""
+
+    number: int
+    settings: Settings
+    entries: tuple[Entry, ...]
+    stores: tuple[Store, ...]
+    plan: dict[str, Any]
+    next_query: int = 1
+    next_store: int = 1
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries, in the order in which they came."""
+        return [entry.query for entry in self.entries]
+
+    def entry(self, name: str) -> Entry:
+        """The query with this name, whatever its case."""
+        for entry in self.entries:
+            if entry.query.name.lower() == name.lower():
+                return entry
+        known = ", ".join(repr(query.name) for query in self.queries)
+        raise CheckpointError(f"no query {name!r} on this checkpoint; it has {known or 'none'}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "version": VERSION,
+            "layout": LAYOUT,
+            "number": self.number,
+            "settings": self.settings.to_dict(),
+            "entries": [entry.to_dict() for entry in self.entries],
+            "stores": [store.to_dict() for store in self.stores],
+            "plan": self.plan,
+            "next_query": self.next_query,
+            "next_store": self.next_store,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Catalogue:
+        """Read what `to_dict` wrote; other versions are refused."""
+        for name, known in (("version", VERSION), ("layout", LAYOUT)):
+            if data.get(name) != known:
+                raise CheckpointError(
+                    f"the catalogue has {name} {data.get(name)!r}; this weft reads {known}"
+                )
+        return cls(
+            data["number"],
+            Settings(**data["settings"]),
+            tuple(Entry.from_dict(entry) for entry in data["entries"]),
+            tuple(Store.from_dict(store) for store in data["stores"]),
+            data["plan"],
+            data["next_query"],
+            data["next_store"],
+        )
+
+
+class CatalogueFiles:
+    """The catalogue's files in a checkpoint: `<checkpoint>/weft/catalogue/00000001.json`."""
+
+    def __init__(self, checkpoint: str) -> None:
+        self.folder = Folder(checkpoint).sub("weft").sub("catalogue")
+
+    def latest(self) -> Catalogue | None:
+        """The catalogue as of the last change; None on a new checkpoint."""
+        names = self.folder.names()
+        if not names:
+            return None
+        return Catalogue.from_dict(self.folder.read(names[-1], _KIND))
+
+    def write(self, catalogue: Catalogue) -> None:
+        """Make this the catalogue."""
+        self.folder.write(f"{catalogue.number:08d}.json", _KIND, catalogue.to_dict())
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a stream has come, as its last micro-batch reported."""
+
+    batch: int = -1
+    high: int | None = None
+    """The greatest time seen."""
+    frontier: int | None = None
+    """Windows that end at or before it are closed."""
+
+    def at_least(self, high: int | None, frontier: int | None, batch: int) -> Progress:
+        """The further of this and another."""
+        return replace(
+            self,
+            batch=max(self.batch, batch),
+            high=_greater(self.high, high),
+            frontier=_greater(self.frontier, frontier),
+        )
+
+
+def _greater(a: int | None, b: int | None) -> int | None:
+    return b if a is None else (a if b is None else max(a, b))
+
+
+class ProgressFile:
+    """`<checkpoint>/weft/progress.json`: written after every micro-batch, before Spark commits it.
+
+    So it is never behind what the state holds, which is what a change of queries relies on.
+    """
+
+    def __init__(self, checkpoint: str) -> None:
+        self.folder = Folder(checkpoint).sub("weft")
+
+    def read(self) -> Progress:
+        """The progress; that of a new stream if there is none."""
+        if "progress.json" not in self.folder.names():
+            return Progress()
+        return Progress(**self.folder.read("progress.json", "progress"))
+
+    def write(self, progress: Progress) -> None:
+        """Replace it."""
+        self.folder.write("progress.json", "progress", dict(progress.__dict__))

@@ -1,0 +1,245 @@
+"""A catalogue over a DataFrame: what to project natively, and what to tell the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
+
+from weft.plan.layout import Layout
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.sinks.contract import Answered
+from weft.spark.native import native
+from weft.spark.streaming.catalogue import Catalogue, Entry
+from weft.spark.streaming.lifting import component_types
+from weft.spark.streaming.lowering import Lowering
+from weft.spark.streaming.program import Program, Service, StoreProgram
+from weft.spark.streaming.shards import NumberedKey, NumberedPart, ShardSchema
+from weft.spark.streaming.store import Store
+
+ZONE = "UTC"
+
+
+@dataclass
+class Projection:
+    """Expressions over the stream's rows, each computed once, under short names."""
+
+    df: DataFrame
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def column(self, prefix: str, sql: str) -> str:
+        """The column that holds an expression."""
+        return self.names.setdefault((prefix, sql), f"{prefix}{len(self.names)}")
+
+    def types(self) -> dict[str, T.DataType]:
+        """The Spark type of every column."""
+        columns = [F.expr(sql).alias(name) for (_, sql), name in self.names.items()]
+        if not columns:
+            return {}
+        return {f.name: f.dataType for f in self.df.select(*columns).schema.fields}
+
+    def expressions(self, types: dict[str, T.DataType]) -> list[str]:
+        """SQL of every column; keys in the form in which Spark groups them."""
+        found = []
+        for (prefix, sql), name in self.names.items():
+            value = f"({sql})"
+            if prefix == "k" and isinstance(types[name], (T.DoubleType, T.FloatType)):
+                kind = types[name].simpleString()
+                value = (
+                    f"CASE WHEN isnan({value}) THEN CAST('NaN' AS {kind}) "
+                    f"WHEN {value} = 0 THEN CAST(0 AS {kind}) ELSE {value} END"
+                )
+            found.append(f"{value} AS {name}")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """Everything that a stream is started with."""
+
+    program: Program
+    lowerings: dict[int, Lowering]
+    answered: dict[int, Answered]
+    expressions: list[str]
+    """The native projection."""
+    buckets: list[tuple[str, list[str]]]
+    """Columns with a row's bucket, each of some projected keys."""
+    woven: dict[int, Layout]
+    """Queries that leave the operator as partials, for Spark SQL to lower."""
+
+
+def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
+    """Work out the projection, the workers' program and the types of the answers."""
+    projection = Projection(df)
+    columns = {store.number: _columns(store, projection) for store in catalogue.stores}
+    types = projection.types()
+    arrow = {name: to_arrow_type(kind, timezone=ZONE) for name, kind in types.items()}
+    buckets: dict[tuple[str, ...], str] = {}
+    stores = [
+        _store(store, columns[store.number], arrow, catalogue, buckets)
+        for store in catalogue.stores
+    ]
+    settings = catalogue.settings
+    program = Program(
+        catalogue.number,
+        tuple(stores),
+        settings.buckets,
+        1 if settings.kind == "integer" else 1000,
+        settings.mode,
+    )
+    lowerings: dict[int, Lowering] = {}
+    answered: dict[int, Answered] = {}
+    woven: dict[int, Layout] = {}
+    for entry in catalogue.entries:
+        lowering, layout = _lowering(entry, df, axis, arrow, projection)
+        lowerings[entry.number] = lowering
+        schema = native(df, axis, entry.query).schema
+        answered[entry.number] = Answered(
+            entry.number,
+            entry.query.name,
+            schema,
+            to_arrow_schema(schema, timezone=ZONE),
+            tuple(key.name for key in entry.query.keys),
+        )
+        if layout is not None:
+            woven[entry.number] = layout
+    return Compiled(
+        program,
+        lowerings,
+        answered,
+        projection.expressions(types),
+        [(name, list(keys)) for keys, name in buckets.items()],
+        woven,
+    )
+
+
+@dataclass(frozen=True)
+class _StoreColumns:
+    keys: tuple[str, ...]
+    parts: tuple[tuple[tuple[str, ...], str | None], ...]
+    predicates: tuple[tuple[int, str], ...]
+    buckets: tuple[str, ...]
+
+
+def _columns(store: Store, projection: Projection) -> _StoreColumns:
+    return _StoreColumns(
+        keys=tuple(projection.column("k", key.value) for key in store.keys),
+        parts=tuple(
+            (
+                tuple(projection.column("a", argument) for argument in part.value.args),
+                projection.column("w", part.value.where) if part.value.where else None,
+            )
+            for part in store.parts
+        ),
+        predicates=tuple(
+            (predicate.number, projection.column("w", predicate.value))
+            for predicate in store.predicates
+        ),
+        buckets=tuple(projection.column("k", key) for key in store.bucket_keys),
+    )
+
+
+def _store(
+    store: Store,
+    columns: _StoreColumns,
+    arrow: dict[str, pa.DataType],
+    catalogue: Catalogue,
+    buckets: dict[tuple[str, ...], str],
+) -> StoreProgram:
+    keys = tuple(
+        NumberedKey(key.number, arrow[column])
+        for key, column in zip(store.keys, columns.keys, strict=True)
+    )
+    parts = tuple(
+        NumberedPart(
+            part.number, part.value, component_types(part.value, [arrow[a] for a in arguments])
+        )
+        for part, (arguments, _) in zip(store.parts, columns.parts, strict=True)
+    )
+    cuts = store.cuts()
+    bucket = None
+    if columns.buckets:
+        bucket = buckets.setdefault(columns.buckets, f"h{len(buckets)}")
+    return StoreProgram(
+        number=store.number,
+        schema=ShardSchema(keys, parts),
+        progressions=cuts,
+        predicates=columns.predicates,
+        services=tuple(_services(store, catalogue.entries)),
+        mean_slice=max(1, round(1.0 / sum(1.0 / step for _, step in cuts))),
+        bucket=bucket,
+        key_columns=columns.keys,
+        part_columns=columns.parts,
+    )
+
+
+def _services(store: Store, entries: Sequence[Entry]) -> list[Service]:
+    found = []
+    for entry in entries:
+        query = entry.query
+        for assignment in entry.assignments:
+            if assignment.store != store.number:
+                continue
+            found.append(
+                Service(
+                    query=entry.number,
+                    range=query.window.range,
+                    slide=query.window.slide,
+                    phase=query.window.phase,
+                    since=assignment.since,
+                    until=assignment.until,
+                    keys=tuple(store.number_of("keys", key.expression) for key in query.keys),
+                    predicate=None
+                    if query.predicate is None
+                    else store.number_of("predicates", query.predicate),
+                    parts=tuple(store.number_of("parts", p) for p in store.parts_of(query)),
+                )
+            )
+    return found
+
+
+def _lowering(
+    entry: Entry,
+    df: DataFrame,
+    axis: TimeAxis,
+    arrow: dict[str, pa.DataType],
+    projection: Projection,
+) -> tuple[Lowering, Layout | None]:
+    query = entry.query
+    layout = Layout.of([query], axis.quoted)
+    if query.having is None and all(output.is_plain for output in query.outputs):
+        schema = to_arrow_schema(native(df, axis, query).schema, timezone=ZONE)
+        calls = tuple(
+            (output.calls[0], tuple(query.parts.index(p) for p in output.calls[0].parts))
+            for output in query.outputs
+        )
+        return Lowering(query.name, schema, query.window.range, calls, layout.parts), None
+    return (
+        Lowering(
+            query.name,
+            woven_schema(query, layout, arrow, projection),
+            query.window.range,
+            None,
+            layout.parts,
+        ),
+        layout,
+    )
+
+
+def woven_schema(
+    query: Query, layout: Layout, arrow: dict[str, pa.DataType], projection: Projection
+) -> pa.Schema:
+    """`start`, the keys `k..` and the parts `p..` of a query, as the batch engine has them."""
+    fields = [("start", pa.int64())]
+    for at, key in enumerate(layout.keys):
+        fields.append((f"k{at}", arrow[projection.column("k", key)]))
+    for part in layout.parts:
+        types = component_types(part, [arrow[projection.column("a", a)] for a in part.args])
+        fields += list(zip(layout.columns(part), types, strict=True))
+    return pa.schema(fields)

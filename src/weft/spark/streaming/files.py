@@ -1,0 +1,87 @@
+"""Small files kept with a checkpoint: written whole or not at all, with a checksum inside."""
+
+from __future__ import annotations
+
+import json
+import uuid
+import zlib
+from pathlib import PurePosixPath
+from typing import Any
+
+from pyarrow import fs
+
+from weft.errors import CheckpointError
+
+
+class Folder:
+    """A folder on any file system that Arrow knows, given as a path or a URI.
+
+    >>> import tempfile
+    >>> folder = Folder(tempfile.mkdtemp()).sub("catalogue")
+    >>> folder.write("1.json", "catalogue", {"a": 1})
+    >>> folder.names(), folder.read("1.json", "catalogue")
+    (['1.json'], {'a': 1})
+    """
+
+    def __init__(self, location: str, system: fs.FileSystem | None = None) -> None:
+        self.system: fs.FileSystem
+        if system is None:
+            self.system, location = locate(location)
+        else:
+            self.system = system
+        self.path = location.rstrip("/")
+
+    def sub(self, name: str) -> Folder:
+        """A folder in this one."""
+        return Folder(f"{self.path}/{name}", self.system)
+
+    def names(self) -> list[str]:
+        """The files in it, sorted; those still being written are left out."""
+        found = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
+        names = [info.base_name for info in found if info.type == fs.FileType.File]
+        return sorted(name for name in names if not name.startswith("."))
+
+    def write(self, name: str, kind: str, body: Any) -> None:
+        """Write a file in one step: whoever reads sees the old one or the new one."""
+        text = json.dumps(body, separators=(",", ":"), sort_keys=True)
+        sealed = json.dumps({"weft": kind, "checksum": zlib.crc32(text.encode()), "body": text})
+        self.system.create_dir(self.path, recursive=True)
+        temporary = f"{self.path}/.{name}.{uuid.uuid4().hex}"
+        with self.system.open_output_stream(temporary) as stream:
+            stream.write(sealed.encode())
+        self.system.move(temporary, f"{self.path}/{name}")
+
+    def read(self, name: str, kind: str) -> Any:
+        """The body of a file; a file that is damaged or of another kind is refused."""
+        path = f"{self.path}/{name}"
+        try:
+            with self.system.open_input_stream(path) as stream:
+                sealed = json.loads(stream.read())
+            body = sealed["body"]
+            good = sealed["weft"] == kind and sealed["checksum"] == zlib.crc32(body.encode())
+        except FileNotFoundError as error:
+            raise CheckpointError(f"{path} does not exist") from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise CheckpointError(f"{path} is damaged: {error}") from error
+        if not good:
+            raise CheckpointError(f"{path} is damaged or not a {kind} of weft")
+        return json.loads(body)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        try:
+            self.system.delete_file(f"{self.path}/{name}")
+        except FileNotFoundError:
+            pass
+
+
+def locate(location: str) -> tuple[fs.FileSystem, str]:
+    """The file system and path of a location as Spark takes it: a path, or a URI."""
+    if location.startswith("file:"):
+        location = "/" + location[len("file:") :].lstrip("/")
+    if "://" in location:
+        system, path = fs.FileSystem.from_uri(location)
+        return system, str(path)
+    from os.path import abspath
+
+    return fs.LocalFileSystem(), str(PurePosixPath(abspath(location)))

@@ -1,0 +1,54 @@
+"""The streaming DataFrame: native projection, watermark, shards, the operator."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from weft.plan.time_axis import TimeAxis
+from weft.query.duration import parse_duration
+from weft.spark.streaming.compile import Compiled
+from weft.spark.streaming.operator import OUTPUT, Operator
+from weft.spark.streaming.preaggregate import BUCKET, SPARK_SCHEMA, TIME, Preaggregate
+
+_EVENT = "weft_event"
+# The operator drops rows that are behind the watermark, before any window could take them. It is
+# given a time that is never behind; pandas' nanoseconds end in 2262.
+_NEVER_LATE = "TIMESTAMP'2260-01-01 00:00:00'"
+
+
+def delay_ms(watermark: str, axis: TimeAxis) -> int:
+    """The watermark's delay in milliseconds; a unit of an integer axis counts as one."""
+    if axis.kind == "integer":
+        return int(watermark)
+    return parse_duration(watermark, "watermark") // 1000
+
+
+def answers_frame(df: DataFrame, axis: TimeAxis, watermark: str, compiled: Compiled) -> DataFrame:
+    """Every query's answers, and the operator's figures: columns that no query changes."""
+    delay = delay_ms(watermark, axis)
+    units = axis.units()
+    event = f"timestamp_millis({units})" if axis.kind == "integer" else f"timestamp_micros({units})"
+    buckets = compiled.program.buckets
+    projected = (
+        df.where(f"{axis.quoted} IS NOT NULL")
+        .selectExpr(f"{event} AS {_EVENT}", f"{units} AS {TIME}", *compiled.expressions)
+        .withWatermark(_EVENT, f"{delay} milliseconds")
+        .selectExpr(
+            TIME,
+            *(expression.rsplit(" AS ", 1)[1] for expression in compiled.expressions),
+            *(
+                f"CAST(pmod(xxhash64({', '.join(keys)}), {buckets}) AS INT) AS {name}"
+                for name, keys in compiled.buckets
+            ),
+        )
+    )
+    parcels = projected.mapInArrow(Preaggregate(compiled.program), SPARK_SCHEMA)
+    never_late = F.expr(_NEVER_LATE).alias("at", metadata={"spark.watermarkDelayMs": delay})
+    return (
+        parcels.select(BUCKET, "parcel", never_late)
+        .groupBy(BUCKET)
+        .transformWithStateInPandas(
+            Operator(compiled.program, compiled.lowerings), OUTPUT, "append", "EventTime"
+        )
+    )

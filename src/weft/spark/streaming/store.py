@@ -1,0 +1,175 @@
+"""A store: what shards of one tree are kept in the state, element by element, and since when.
+
+A store outlives plans. When queries come, it gets new elements (keys, parts, predicates, edges)
+under new numbers, complete since the time of the change; when queries go, elements that nobody
+needs are left out. Shards of before and after lie in the same pieces: old rows lack new elements,
+and whoever needs those looks only at windows that start later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from weft.query.aggregates.part import Part
+from weft.query.aggregates.positional import ordered
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.spark.streaming.program import FAR
+
+
+@dataclass(frozen=True)
+class Element:
+    """A key, part or predicate of a store: its number, and since when it is kept."""
+
+    number: int
+    value: Any
+    since: int
+
+    def to_list(self) -> list[Any]:
+        """As JSON values."""
+        value = self.value.to_dict() if isinstance(self.value, Part) else self.value
+        return [self.number, value, self.since]
+
+    @classmethod
+    def from_list(cls, data: list[Any]) -> Element:
+        """Read what `to_list` wrote."""
+        value = Part.from_dict(data[1]) if isinstance(data[1], dict) else data[1]
+        return cls(data[0], value, data[2])
+
+
+@dataclass(frozen=True)
+class Progression:
+    """Edges at which a store's slices are cut, and since when they are."""
+
+    offset: int
+    step: int
+    since: int
+
+    def contains(self, offset: int, step: int) -> bool:
+        """Whether every instant of another progression is one of these edges."""
+        return step % self.step == 0 and (offset - self.offset) % self.step == 0
+
+
+@dataclass(frozen=True)
+class Store:
+    """What is kept for the queries of one tree."""
+
+    number: int
+    bucket_keys: tuple[str, ...]
+    """Keys that decide a row's bucket; every query of the store has them."""
+    time: str
+    """The time column, quoted."""
+    keys: tuple[Element, ...] = ()
+    parts: tuple[Element, ...] = ()
+    predicates: tuple[Element, ...] = ()
+    progressions: tuple[Progression, ...] = ()
+    next_number: int = 0
+
+    @classmethod
+    def of(cls, number: int, queries: Sequence[Query], time: str, since: int) -> Store:
+        """A new store for these queries."""
+        common = set.intersection(*({k.expression for k in q.keys} for q in queries))
+        return cls(number, tuple(sorted(common)), time).serving(queries, since)
+
+    def admits(self, query: Query) -> bool:
+        """Whether the query's groups lie within buckets."""
+        return {key.expression for key in query.keys} >= set(self.bucket_keys)
+
+    def serving(self, queries: Iterable[Query], since: int) -> Store:
+        """The store with exactly the elements that these queries need; new ones count from `since`."""
+        queries = list(queries)
+        number = self.next_number
+        found: dict[str, tuple[Element, ...]] = {}
+        wanted: dict[str, dict[Any, None]] = {
+            "keys": dict.fromkeys(key.expression for query in queries for key in query.keys),
+            "parts": dict.fromkeys(part for query in queries for part in self.parts_of(query)),
+            "predicates": dict.fromkeys(q.predicate for q in queries if q.predicate is not None),
+        }
+        for name, values in wanted.items():
+            known = {element.value: element for element in getattr(self, name)}
+            elements = []
+            for value in values:
+                if value not in known:
+                    known[value] = Element(number, value, since)
+                    number += 1
+                elements.append(known[value])
+            found[name] = tuple(elements)
+        edges = dict.fromkeys(edge for q in queries for edge in q.window.progressions())
+        progressions = tuple(
+            Progression(offset, step, min([since, *self._edge_since(offset, step)]))
+            for offset, step in edges
+        )
+        return replace(self, progressions=progressions, next_number=number, **found)
+
+    def _edge_since(self, offset: int, step: int) -> list[int]:
+        return [p.since for p in self.progressions if p.contains(offset, step)]
+
+    def parts_of(self, query: Query) -> tuple[Part, ...]:
+        """The query's parts as they are kept: first and last with their time."""
+        return tuple(ordered(part, by=self.time) for part in query.parts)
+
+    def complete_since(self, query: Query) -> int:
+        """Since when slices hold everything that the query needs."""
+        needed = {
+            "keys": {key.expression for key in query.keys},
+            "parts": set(self.parts_of(query)),
+            "predicates": {query.predicate} - {None},
+        }
+        since = [-FAR]
+        for name, values in needed.items():
+            since += [e.since for e in getattr(self, name) if e.value in values]
+        for offset, step in query.window.progressions():
+            since.append(min(self._edge_since(offset, step), default=FAR))
+        return max(since)
+
+    def cuts(self) -> tuple[tuple[int, int], ...]:
+        """Its edges as progressions of which none contains another."""
+        kept: list[Progression] = []
+        for progression in sorted(self.progressions, key=lambda p: (p.step, p.offset)):
+            if not any(p.contains(progression.offset, progression.step) for p in kept):
+                kept.append(progression)
+        return tuple((p.offset, p.step) for p in kept)
+
+    def number_of(self, name: str, value: Any) -> int:
+        """The number of an element."""
+        return next(e.number for e in getattr(self, name) if e.value == value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "number": self.number,
+            "bucket_keys": list(self.bucket_keys),
+            "time": self.time,
+            **{
+                name: [element.to_list() for element in getattr(self, name)]
+                for name in ("keys", "parts", "predicates")
+            },
+            "progressions": [[p.offset, p.step, p.since] for p in self.progressions],
+            "next_number": self.next_number,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Store:
+        """Read what `to_dict` wrote."""
+        return cls(
+            data["number"],
+            tuple(data["bucket_keys"]),
+            data["time"],
+            *(
+                tuple(Element.from_list(entry) for entry in data[name])
+                for name in ("keys", "parts", "predicates")
+            ),
+            tuple(Progression(*entry) for entry in data["progressions"]),
+            data["next_number"],
+        )
+
+
+def first_start(window: Window, since: int) -> int:
+    """The first window start at or after a time.
+
+    >>> first_start(Window(range=10, slide=5), 7)
+    10
+    """
+    return since if since <= -FAR else since + (window.phase - since) % window.slide
