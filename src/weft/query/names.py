@@ -45,7 +45,7 @@ def _check(name: object, field: str) -> str:
         raise QueryError(f"{field}={name!r} is not a name: accepted is any text that is not empty")
     if len(name) > LONGEST:
         raise QueryError(
-            f"{field}={name[:40]!r}... is {len(name)} characters long: at most {LONGEST} are accepted"
+            f"{field}={name[:40]!r}... has {len(name)} characters: at most {LONGEST} are accepted"
         )
     for char in name:
         if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):

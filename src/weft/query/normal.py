@@ -119,7 +119,7 @@ def _rename(node: Node) -> Node:
     """
     if isinstance(node, Name):
         first, *fields = node.parts
-        return replace(node, parts=(column_name(first), *(_plain(part) for part in fields)))
+        return Name((column_name(first), *(_plain(part) for part in fields)), at=node.at)
     if isinstance(node, Call):
         name = _plain(node.name)
         lowered = name.lower() if _REGULAR.fullmatch(name) else name
@@ -127,7 +127,7 @@ def _rename(node: Node) -> Node:
     if isinstance(node, Lambda):
         return replace(node, params=tuple(column_name(param) for param in node.params))
     if isinstance(node, Literal):
-        return replace(node, text=_constant(node))
+        return Literal(node.kind, _constant(node), at=node.at)
     return node
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal as OneOf
+from typing import NamedTuple
 
 from weft.errors import ExpressionError
 
@@ -12,19 +12,15 @@ TokenKind = OneOf["name", "quoted", "number", "string", "literal", "op"]
 """`literal` is a typed literal or an interval: several words of SQL that make one constant."""
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A piece of SQL as written, and where it begins and ends in the text."""
 
     kind: TokenKind
     text: str
     start: int
     end: int
-
-    @property
-    def word(self) -> str:
-        """The upper-case word of an unquoted name, else the text as it is."""
-        return self.text.upper() if self.kind == "name" else self.text
+    word: str
+    """The upper-case word of an unquoted name, else the text as it is."""
 
 
 _PIECES = re.compile(
@@ -71,7 +67,9 @@ def _split(sql: str) -> list[Token]:
             position = _comment_end(sql, position)
             continue
         if kind != "space":
-            tokens.append(Token(kind, piece.group(), position, piece.end()))  # type: ignore[arg-type]
+            text = piece.group()
+            word = text.upper() if kind == "name" else text
+            tokens.append(Token(kind, text, position, piece.end(), word))  # type: ignore[arg-type]
         position = piece.end()
     return tokens
 
@@ -107,8 +105,8 @@ def _join_literals(tokens: list[Token]) -> list[Token]:
             elif token.word == "INTERVAL":
                 end = _interval_end(tokens, position)
         if end > position + 1:
-            words = (piece.word for piece in tokens[position:end])
-            joined.append(Token("literal", " ".join(words), token.start, tokens[end - 1].end))
+            text = " ".join(piece.word for piece in tokens[position:end])
+            joined.append(Token("literal", text, token.start, tokens[end - 1].end, text))
         else:
             joined.append(token)
         position = end

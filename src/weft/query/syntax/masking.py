@@ -57,9 +57,12 @@ class Masked:
         return ExpressionError(place(self.sql, position, message))
 
 
-def mask(sql: str, words: frozenset[str]) -> Masked:
-    """Number everything in a text but operators and the given words of SQL's structure."""
-    tokens = tuple(join_types(sql, tokenize(sql)))
+def mask(sql: str, words: frozenset[str], given: Sequence[Token] | None = None) -> Masked:
+    """Number everything in a text but operators and the given words of SQL's structure.
+
+    `given` are the tokens of one statement among several in the text.
+    """
+    tokens = tuple(join_types(sql, tokenize(sql) if given is None else given))
     pieces: list[str] = []
     calls: list[str] = []  # what each open parenthesis belongs to
     cases = 0  # how many CASEs are open
@@ -110,7 +113,7 @@ def words_in(found: exp.Expression) -> list[str]:
     return [name for name in names if isinstance(name, str) and _WORD.fullmatch(name)]
 
 
-def join_types(sql: str, tokens: list[Token]) -> list[Token]:
+def join_types(sql: str, tokens: Sequence[Token]) -> list[Token]:
     """The type in CAST(... AS type) as one token."""
     joined: list[Token] = []
     opened: list[bool] = []
@@ -132,11 +135,12 @@ def join_types(sql: str, tokens: list[Token]) -> list[Token]:
             inside = tokens[start:position]
             if not inside:
                 raise ExpressionError(place(sql, token.start, "CAST has no type"))
-            joined.append(Token("literal", _type(inside), inside[0].start, inside[-1].end))
+            text = _type(inside)
+            joined.append(Token("literal", text, inside[0].start, inside[-1].end, text))
     return joined
 
 
-def _type(tokens: list[Token]) -> str:
+def _type(tokens: Sequence[Token]) -> str:
     """The text of a type; the names of a struct's fields stay as they are."""
     nested = any(token.text == "<" for token in tokens)
     text = ""

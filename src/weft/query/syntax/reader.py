@@ -7,6 +7,7 @@ for parentheses, and no release of sqlglot can change what a query means.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +42,7 @@ def read_expression(sql: str) -> Node:
     if len(found) != 1 or found[0] is None:
         raise masked.fail(0, "not one expression")
     node = convert(masked, found[0])
-    check(masked, node)
+    check(masked, write(node), node.at)
     return node
 
 
@@ -82,13 +83,15 @@ def _refuse_word(masked: Masked, token: Token, before: str, last: str) -> None:
         )
 
 
-def check(masked: Masked, node: Node, tokens: tuple[Token, ...] | None = None) -> None:
-    """Refuse a tree that does not say what the text says, token by token."""
-    given = _signature(masked.tokens if tokens is None else tokens)
-    written = _signature(tuple(join_types(masked.sql, tokenize(write(node)))))
-    if given != written:
+def check(masked: Masked, written: str, at: int, optional: frozenset[str] = frozenset()) -> None:
+    """Refuse what does not say, written back, what the text says, token by token.
+
+    `optional` words count nowhere (AS before a name in SELECT).
+    """
+    found = _signature(join_types(masked.sql, tokenize(written)), optional)
+    if _signature(masked.tokens, optional) != found:
         raise masked.fail(
-            node.at,
+            at,
             "this can be read in more than one way, or has a form that weft does not know: put "
             "parentheses around its parts, or compute it as a column of the stream first",
         )
@@ -100,10 +103,10 @@ _SPELLINGS = {"==": "=", "!=": "<>", "!": "NOT", "REGEXP": "RLIKE"}
 _MOVABLE = frozenset(("NOT", "IGNORE", "RESPECT", "NULLS"))
 
 
-def _signature(tokens: tuple[Token, ...]) -> tuple[list[str], list[str]]:
+def _signature(tokens: Sequence[Token], optional: frozenset[str]) -> tuple[list[str], list[str]]:
     """The words of some tokens, and apart from them those that may stand in two places."""
     words = [_SPELLINGS.get(token.word, token.word) for token in tokens]
-    fixed = [word for word in words if word not in _MOVABLE]
+    fixed = [word for word in words if word not in _MOVABLE | optional]
     return fixed, sorted(word for word in words if word in _MOVABLE)
 
 
@@ -203,8 +206,10 @@ def convert(masked: Masked, found: exp.Expression) -> Node:
         body = under(found.this)
         return Lambda(params, body, at=masked.token(found.expressions[0].name).start)
     if kind == "Alias" and isinstance(found.args.get("alias"), exp.Identifier):
-        value = under(found.this)
-        return Op("AS", (value, _name(masked, found.args["alias"])), at=value.at)
+        value, alias = under(found.this), _name(masked, found.args["alias"])
+        if isinstance(alias, Name):
+            return Op("AS", (value, alias), at=value.at)
+        raise masked.fail(alias.at, "two values in a row")
     if kind == "Star":
         return Star()
     raise masked.fail(

@@ -115,12 +115,16 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with every node right under it changed."""
+    """The node with every node right under it changed; the same node if nothing changed."""
     if isinstance(node, Op):
-        return replace(node, args=tuple(change(arg) for arg in node.args))
+        args = tuple([change(arg) for arg in node.args])
+        return node if _same(args, node.args) else Op(node.op, args, at=node.at)
     if isinstance(node, Call):
+        args = tuple([change(arg) for arg in node.args])
         where = None if node.where is None else change(node.where)
-        return replace(node, args=tuple(change(arg) for arg in node.args), where=where)
+        if where is node.where and _same(args, node.args):
+            return node
+        return replace(node, args=args, where=where)
     if isinstance(node, Case):
         return replace(
             node,
@@ -133,3 +137,7 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     if isinstance(node, Lambda):
         return replace(node, body=change(node.body))
     return node
+
+
+def _same(left: tuple[Node, ...], right: tuple[Node, ...]) -> bool:
+    return all(a is b for a, b in zip(left, right, strict=True))

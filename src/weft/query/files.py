@@ -1,0 +1,108 @@
+"""Workloads in files: YAML, JSON or SQL.
+
+rate: 375.0                 # rows per second, optional
+queries:
+  - name: big_trades
+    aggs: {value: sum(price * volume), n: count(*)}
+    range: 12 minutes       # an integer on an integer axis
+    slide: 5 minutes        # left out: the window tumbles
+    offset: 1 minute        # optional
+    where: volume > 50000
+    by: [symbol]
+    having: n > 10
+  - name: hourly_hi
+    sql: SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from weft.errors import QueryError, WorkloadError
+from weft.query.query import Query
+from weft.query.sql import parse_queries, parse_query
+from weft.query.window import Window
+from weft.query.workload import Workload
+
+_TOP = ("queries", "rate")
+_WINDOW = ("range", "slide", "offset")
+_QUERY = ("name", "aggs", *_WINDOW, "where", "by", "having")
+_SUFFIXES = (".yaml", ".yml", ".json", ".sql")
+
+
+def load_workload(path: str | PathLike[str]) -> Workload:
+    """Read a workload; an error names the file, the entry and the field."""
+    file = Path(path)
+    if file.suffix.lower() not in _SUFFIXES:
+        raise WorkloadError(f"{file}: unknown kind of file; accepted are {', '.join(_SUFFIXES)}")
+    try:
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise WorkloadError(f"{file}: cannot be read ({error.strerror or error})") from None
+    except UnicodeDecodeError:
+        raise WorkloadError(f"{file}: is not a text in UTF-8") from None
+    try:
+        if file.suffix.lower() == ".sql":
+            return Workload(parse_queries(text))
+        return _from_data(_parse(file, text))
+    except QueryError as error:
+        raise type(error)(f"{file}: {error}") from None
+
+
+def _parse(file: Path, text: str) -> Any:
+    try:
+        return json.loads(text) if file.suffix.lower() == ".json" else yaml.safe_load(text)
+    except (json.JSONDecodeError, yaml.YAMLError) as error:
+        raise WorkloadError(f"cannot be read: {error}") from None
+
+
+def _from_data(data: Any) -> Workload:
+    if isinstance(data, list):
+        data = {"queries": data}
+    if not isinstance(data, Mapping) or not isinstance(data.get("queries"), list):
+        raise WorkloadError("a list of queries under 'queries:' is expected")
+    _check_fields(data, _TOP, "the file")
+    queries = [_query(position, entry) for position, entry in enumerate(data["queries"], start=1)]
+    return Workload(queries, data.get("rate"))
+
+
+def _query(position: int, entry: Any) -> Query:
+    where = f"queries[{position}]"
+    if not isinstance(entry, Mapping):
+        raise WorkloadError(
+            f"{where}: {entry!r} is not a query: a mapping with name, aggs and range"
+        )
+    if entry.get("name") is not None:
+        where += f" ({entry['name']})"
+    try:
+        if "sql" in entry:
+            _check_fields(entry, ("name", "sql"), "a query in sql")
+            if not isinstance(entry["sql"], str):
+                raise WorkloadError(f"sql={entry['sql']!r} is not a text")
+            return parse_query(entry["sql"], name=entry.get("name") or f"q{position}")
+        _check_fields(entry, _QUERY, "a query")
+        for field in ("name", "aggs", "range"):
+            if field not in entry:
+                raise WorkloadError(f"{field} is missing")
+        window = Window(**{name: entry[name] for name in _WINDOW if entry.get(name) is not None})
+        rest = {name: entry[name] for name in ("where", "having") if entry.get(name) is not None}
+        by = entry.get("by") or ()
+        if not isinstance(by, (str, list, tuple)):
+            raise WorkloadError(f"by={by!r} is not a list of columns")
+        return Query(entry["name"], aggs=entry["aggs"], window=window, by=by, **rest)
+    except QueryError as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def _check_fields(data: Mapping[Any, Any], accepted: tuple[str, ...], what: str) -> None:
+    for field in data:
+        if field not in accepted:
+            raise WorkloadError(
+                f"{field!r} is not a field of {what}; accepted are {', '.join(accepted)}"
+            )

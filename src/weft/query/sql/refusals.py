@@ -1,0 +1,76 @@
+"""What SQL can say and a shared query cannot, with the place, the reason and a way out."""
+
+from __future__ import annotations
+
+from weft.errors import QueryError
+from weft.query.syntax.lexer import Token, place
+
+_JOIN = "a join cannot be shared: join the streams first and give weft the joined DataFrame"
+_ORDER = "answers are a table without an order: order them when you read them"
+_SETS = "set operations cannot be shared: write one query for each SELECT"
+_GROUPINGS = "several groupings in one query are not served: write one query for each"
+
+_CLAUSES = {
+    **dict.fromkeys(
+        ("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "SEMI", "ANTI"), _JOIN
+    ),
+    **dict.fromkeys(("ORDER", "SORT", "CLUSTER", "DISTRIBUTE"), _ORDER),
+    "LIMIT": "a stream's answers have no end to cut at: limit them when you read them",
+    **dict.fromkeys(("UNION", "INTERSECT", "EXCEPT", "MINUS"), _SETS),
+    "LATERAL": "LATERAL VIEW makes several rows of one: apply it to the stream first",
+    **dict.fromkeys(("PIVOT", "UNPIVOT"), "apply it to the answers instead"),
+    "TABLESAMPLE": "sample the stream first",
+    "QUALIFY": "window functions cannot be shared",
+    "OVER": "a window function (OVER) cannot be shared: compute it in the stream first",
+    "WITHIN": "WITHIN GROUP is not served",
+    "GROUPING": _GROUPINGS,
+    "WITH": "WITH ROLLUP, CUBE and the like are not served: write one query for each grouping",
+    "WINDOW": "named windows belong to window functions, which cannot be shared",
+}
+_CALLS = {
+    **dict.fromkeys(("ROLLUP", "CUBE"), _GROUPINGS),
+    "SESSION_WINDOW": "sessions have no fixed slices to share: use window(time, range, slide)",
+}
+_FIRST = {
+    "WITH": "a common table expression cannot be shared: give weft its result as a DataFrame",
+    "FROM": "write SELECT ... FROM ... in this order",
+}
+
+
+def refuse_statement(sql: str, tokens: tuple[Token, ...]) -> None:
+    """Refuse what cannot be shared, at the first place where it stands."""
+    first = tokens[0]
+    if first.word != "SELECT":
+        reason = _FIRST.get(first.word, "a query begins with SELECT")
+        raise _fail(sql, first, reason)
+    depth, clause, before = 0, "", None
+    for token, after in zip(tokens, (*tokens[1:], None), strict=True):
+        ended = before is not None and _ends_operand(before)
+        if token.text in ("(", ")"):
+            depth += 1 if token.text == "(" else -1
+        elif token.text == "," and depth == 0 and clause == "FROM":
+            raise _fail(sql, token, _JOIN)
+        elif token.kind == "name" and (before is None or before.text != "."):
+            if token.word == "SELECT" and before is not None:
+                raise _fail(
+                    sql, token, "a subquery cannot be shared: join its result to the stream first"
+                )
+            if token.word == "DISTINCT" and before is not None and before.word == "SELECT":
+                raise _fail(sql, token, "SELECT DISTINCT is not served: a group is one row anyway")
+            if token.word in _CLAUSES and ended:
+                raise _fail(sql, token, f"{token.word}: {_CLAUSES[token.word]}")
+            if token.word in _CALLS and after is not None and after.text == "(":
+                raise _fail(sql, token, f"{token.text}: {_CALLS[token.word]}")
+            if depth == 0 and token.word in ("FROM", "WHERE", "GROUP", "HAVING"):
+                clause = token.word
+        before = token
+
+
+def _ends_operand(token: Token) -> bool:
+    """Whether something has just been named, so that a word that follows is a clause."""
+    words = ("SELECT", "FROM", "WHERE", "BY", "HAVING", "AND", "OR", "NOT", "AS", "IN", "LIKE")
+    return token.text in (")", "]") or (token.kind != "op" and token.word not in words)
+
+
+def _fail(sql: str, token: Token, message: str) -> QueryError:
+    return QueryError(place(sql, token.start, message))

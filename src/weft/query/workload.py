@@ -1,0 +1,93 @@
+"""A workload: queries that run on one stream, in order, each name once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from os import PathLike
+
+from weft.errors import WorkloadError
+from weft.query.query import Query
+from weft.query.window import Axis
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Queries on one stream. Names differ in more than case; windows are on one axis.
+
+    `rate` is the stream's rows per second (per unit on an integer axis), if it is known.
+
+    >>> from weft.query.window import Window
+    >>> hourly = Query("hourly", aggs={"n": "count(*)"}, window=Window(range="1 hour"))
+    >>> load = Workload([hourly])
+    >>> load.names, load.axis, "HOURLY" in load
+    (('hourly',), 'time', True)
+    """
+
+    queries: tuple[Query, ...] = ()
+    rate: float | None = None
+
+    def __init__(self, queries: Iterable[Query] = (), rate: float | None = None) -> None:
+        listed = tuple(queries)
+        seen: dict[str, Query] = {}
+        for query in listed:
+            if not isinstance(query, Query):
+                raise WorkloadError(f"queries: {query!r} is not a Query")
+            before = seen.setdefault(query.name.casefold(), query)
+            if before is not query:
+                raise WorkloadError(
+                    f"query {query.name!r}: the name is taken by query {before.name!r} (names are "
+                    f"compared without case)"
+                )
+            if query.window.axis != listed[0].window.axis:
+                raise WorkloadError(
+                    f"query {query.name!r}: window={query.window!r} is on the "
+                    f"{query.window.axis} axis, query {listed[0].name!r} on the "
+                    f"{listed[0].window.axis} axis; a workload has one"
+                )
+        if rate is not None and not (isinstance(rate, (int, float)) and 0 < rate < float("inf")):
+            raise WorkloadError(f"rate={rate!r} is not a number of rows per second above 0")
+        object.__setattr__(self, "queries", listed)
+        object.__setattr__(self, "rate", None if rate is None else float(rate))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Workload:
+        """Read a workload from a YAML, JSON or SQL file."""
+        from weft.query.files import load_workload
+
+        return load_workload(path)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The queries' names, in order."""
+        return tuple(query.name for query in self.queries)
+
+    @property
+    def axis(self) -> Axis | None:
+        """The axis of the windows; None if there are no queries."""
+        return self.queries[0].window.axis if self.queries else None
+
+    def add(self, *queries: Query) -> Workload:
+        """This workload and more queries."""
+        return Workload((*self.queries, *queries), self.rate)
+
+    def drop(self, *names: str) -> Workload:
+        """This workload without some queries."""
+        gone = {self[name].name for name in names}
+        return Workload((q for q in self.queries if q.name not in gone), self.rate)
+
+    def __getitem__(self, name: str) -> Query:
+        for query in self.queries:
+            if query.name.casefold() == name.casefold():
+                return query
+        known = ", ".join(repr(known) for known in self.names[:20]) or "none"
+        raise WorkloadError(f"there is no query {name!r}; there are: {known}")
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.casefold() in {n.casefold() for n in self.names}
+
+    def __iter__(self) -> Iterator[Query]:
+        return iter(self.queries)
+
+    def __len__(self) -> int:
+        return len(self.queries)
