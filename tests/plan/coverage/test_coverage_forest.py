@@ -106,3 +106,12 @@ def test_a_dropped_factor_window_is_no_upstream_and_no_cost():
     forest.drop(2)
     assert forest.cost == alone
     assert forest.choices.best.tolist()[:2] == [RAW, RAW]
+
+
+def test_a_factor_window_that_saves_nothing_is_pruned():
+    # Example 8, footnote 8: the window of range 2 leaves the cost of 20 and 30 at 240.
+    forest = Forest(WindowTable(range=[20, 30]), rate=1.0, semantics="partitioned")
+    forest.add(WindowTable(range=[2]))
+    assert forest.cost * 120 == pytest.approx(240)
+    assert forest.prune() == 1
+    assert forest.factors() == ()

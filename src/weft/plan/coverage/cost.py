@@ -19,7 +19,9 @@ Float64 = npt.NDArray[np.float64]
 
 def check_rate(rate: float) -> float:
     """The rate as a float, refused unless it is a finite number above zero."""
-    if isinstance(rate, bool) or not isinstance(rate, (int, float, Fraction, np.number)):
+    if isinstance(rate, bool) or not isinstance(
+        rate, (int, float, Fraction, np.integer, np.floating)
+    ):
         raise PlanError(f"rate={rate!r} is not a number of rows per unit of time")
     if not math.isfinite(rate) or rate <= 0:
         raise PlanError(f"rate={rate!r} must be finite and above zero")

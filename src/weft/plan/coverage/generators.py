@@ -74,14 +74,15 @@ def graph_windows(
     levels: int = 3,
     growth: int = 2,
     edge_probability: float = 0.5,
-    slide_max: int = 200,
+    slide_max: int = 1000,
     overlap_max: int = 10,
     tumbling: bool = False,
 ) -> tuple[Window, ...]:
     """RandomGraphGen: levels of windows, each covered by some of the level before (algorithm 6).
 
     `base` windows first, `growth` more on every further level, 2 + 4 + 6 as in the paper by
-    default; no window of a level covers another of it.
+    default; no window of a level covers another of it. Slides may grow by the same factor on every
+    level, up to `slide_max` on the last: a base as wide as that would leave no room below.
 
     >>> len(graph_windows(seed=1))
     12
@@ -145,10 +146,11 @@ class _Draw:
         """Levels of these sizes, or None where a level cannot be filled within the limits."""
         chosen: dict[Window, None] = {}
         above: tuple[Window, ...] = ()
-        for size in sizes:
+        for depth, size in enumerate(sizes, start=1):
             level: dict[Window, None] = {}
+            widest = round(self.slide_max ** (depth / len(sizes)))
             for _ in range(50 * size):
-                window = self.covered_by(self.some_of(above, probability))
+                window = self.covered_by(self.some_of(above, probability), widest)
                 if window is None or window in chosen:
                     continue
                 if any(covers(other, window) or covers(window, other) for other in level):
