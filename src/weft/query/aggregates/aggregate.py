@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weft.query.aggregates.catalogue import BY_NAME, Function
+from weft.query.aggregates.catalogue import BY_NAME, BY_ORDER, Function
 from weft.query.aggregates.lowering import Columns, Types
 from weft.query.aggregates.monoid import Partial
 from weft.query.aggregates.part import Option, Part
@@ -57,6 +57,16 @@ class Aggregate:
             return self.parts
         _, count = self.parts
         return (Part("sum", (normalise(f"CAST({self.args[0]} AS DOUBLE)"),), self.where), count)
+
+    def ordered(self, by: str) -> Aggregate:
+        """The form that keeps the order of column `by`, also within a slice; others are unchanged.
+
+        >>> str(Aggregate("first", ("price",)).ordered("ts").parts[0])
+        'first_at(price, ts)'
+        """
+        if self.function not in BY_ORDER:
+            return self
+        return Aggregate(f"{self.function}_at", (*self.args, by), self.where, self.options)
 
     def lower(self, partials: Sequence[Partial]) -> Any:
         """The answer, from the combined partial of each part."""

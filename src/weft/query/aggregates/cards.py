@@ -12,6 +12,8 @@ from weft.query.aggregates.registry import KINDS, monoid_of
 _OPTIONS: dict[str, tuple[Option, ...]] = {
     "first_n": (10,),
     "last_n": (10,),
+    "first_n_at": (10,),
+    "last_n_at": (10,),
     "approx_count_distinct": (9,),
     "approx_percentile": (30565, "value", 0.5),
 }
@@ -38,7 +40,7 @@ class Card:
 def cards() -> tuple[Card, ...]:
     """A card for every aggregate function, in the order of the catalogue.
 
-    >>> [card.parts for card in cards() if card.name == "avg"]
+    >>> [card.parts for card in cards() if card.name == "avg(x)"]
     [('sum', 'count')]
     """
     return tuple(_card(function) for function in FUNCTIONS)
@@ -76,8 +78,8 @@ def _written(function: Function, arity: int) -> str:
 
 
 def _kind_monoid(kind: str) -> Monoid:
-    options = {"first_n": (10,), "last_n": (10,), "hll": (9,), "kll": (30565,)}
-    return monoid_of(Part(kind, ("x",), None, options.get(kind, ())))
+    options = {"hll": (9,), "kll": (30565,)}
+    return monoid_of(Part(kind, ("x",), None, options.get(kind, _OPTIONS.get(kind, ()))))
 
 
 def table() -> str:

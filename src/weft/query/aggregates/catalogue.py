@@ -99,6 +99,18 @@ def _percentile_sql(columns: Columns, options: tuple[Option, ...], types: Types)
 
 _LAST_N = "reverse(slice(reverse(collect_list({0}){where}), 1, {n}))"
 
+BY_ORDER = {
+    "first": "first(x)",
+    "first_valid": "first(x) IGNORE NULLS",
+    "last": "last(x)",
+    "last_valid": "last(x) IGNORE NULLS",
+    "first_n": "first_n(x, n)",
+    "last_n": "last_n(x, n)",
+    "collect_list": "collect_list(x)",
+}
+"""Functions whose answer depends on order, and how they are written. Under the name with `_at`
+each has a form that takes an order column as its last argument."""
+
 FUNCTIONS: tuple[Function, ...] = (
     Function(
         "count",
@@ -344,6 +356,32 @@ FUNCTIONS: tuple[Function, ...] = (
         aliases=("percentile_approx",),
         note="an estimate within the same error as Spark's, not Spark's estimate; as doubles",
     ),
+)
+
+FUNCTIONS += tuple(
+    Function(
+        f"{name}_at",
+        _kinds(f"{name}_at"),
+        _component(1),
+        _column(1),
+        arity=(2, 2),
+        written=f"{BY_ORDER[name]} by event time",
+    )
+    for name in ("first", "first_valid", "last", "last_valid")
+) + tuple(
+    Function(
+        f"{name}_at",
+        parts,
+        lambda partials, options: [value for _, value in partials[0][0]],
+        lambda columns, options, types: f"{columns[0][0]}.value",
+        arity=(2, 2),
+        written=f"{BY_ORDER[name]} by event time",
+    )
+    for name, parts in (
+        ("first_n", _optioned("first_n_at")),
+        ("last_n", _optioned("last_n_at")),
+        ("collect_list", _kinds("list_at")),
+    )
 )
 
 BY_NAME: dict[str, Function] = {

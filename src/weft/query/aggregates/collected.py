@@ -1,4 +1,8 @@
-"""Values kept whole: kinds `list`, `set`, `first_n`, `last_n`."""
+"""Values kept whole: kinds `list`, `set`, `first_n`, `last_n`, and `_at` forms that keep order.
+
+The `_at` kinds keep each value with that of an order column (the event time), sorted by it; the
+others keep older slices before newer ones, and Spark's own order within a slice.
+"""
 
 from __future__ import annotations
 
@@ -102,5 +106,65 @@ def last_n_monoid(part: Part) -> Monoid:
     )
 
 
-MONOIDS = (LIST,)
-MAKERS = {"set": set_monoid, "first_n": first_n_monoid, "last_n": last_n_monoid}
+def _at_lift(value: Any, at: Any) -> Partial:
+    return (() if value is None or at is None else ((at, value),),)
+
+
+def _merge_at(older: Partial, newer: Partial) -> tuple[tuple[Any, Any], ...]:
+    """Both sorted lists as one; of equals, the older first."""
+    return tuple(sorted((*older[0], *newer[0]), key=lambda pair: order_key(pair[0])))
+
+
+_SORT_AT = (
+    "array_sort({0}, (a, b) -> CASE WHEN a.at < b.at THEN -1 WHEN a.at > b.at THEN 1 ELSE 0 END)"
+)
+_COLLECT_AT = _SORT_AT.format(
+    "collect_list(CASE WHEN ({0}) IS NOT NULL AND ({1}) IS NOT NULL "
+    "THEN named_struct('at', {1}, 'value', {0}) END){where}"
+)
+_MERGE_AT = _SORT_AT.format("flatten(collect_list({values}))")
+_PAIRS = (Component("values", "pairs"),)
+
+
+def _list_at(kind: str, cut: slice, sql: str, bounded: bool, note: str) -> Monoid:
+    return Monoid(
+        kind=kind,
+        laws=Laws(commutative=False, invertible=False, idempotent=False),
+        components=_PAIRS,
+        identity=((),),
+        lift=_at_lift,
+        combine=lambda older, newer: (_merge_at(older, newer)[cut],),
+        partial_sql=(sql.format(_COLLECT_AT),),
+        merge_sql=(sql.format(_MERGE_AT),),
+        bounded=bounded,
+        order="ties",
+        note=note,
+    )
+
+
+LIST_AT = _list_at("list_at", slice(None), "{0}", False, "every value that is not null, in order")
+
+
+def first_n_at_monoid(part: Part) -> Monoid:
+    """The first n values by the order column; n is the part's option."""
+    (n,) = part.options
+    assert isinstance(n, int)
+    return _list_at("first_n_at", slice(n), f"slice({{0}}, 1, {n})", True, "at most n values")
+
+
+def last_n_at_monoid(part: Part) -> Monoid:
+    """The last n values by the order column; n is the part's option."""
+    (n,) = part.options
+    assert isinstance(n, int)
+    sql = f"reverse(slice(reverse({{0}}), 1, {n}))"
+    return _list_at("last_n_at", slice(-n, None), sql, True, "at most n values")
+
+
+MONOIDS = (LIST, LIST_AT)
+MAKERS = {
+    "set": set_monoid,
+    "first_n": first_n_monoid,
+    "last_n": last_n_monoid,
+    "first_n_at": first_n_at_monoid,
+    "last_n_at": last_n_at_monoid,
+}

@@ -9,10 +9,11 @@ from typing import Any, Literal
 Partial = tuple[Any, ...]
 """One value per component. None is Spark's null."""
 
-Family = Literal["long", "double", "boolean", "sum", "argument", "array", "binary"]
+Family = Literal["long", "double", "boolean", "sum", "argument", "array", "pairs", "binary"]
 """A component's type. `sum` is the type of Spark's sum over the argument (long for integers,
 double for floats, a decimal ten digits wider for decimals); `argument` the argument's own type;
-`array` an array of it (of structs of all arguments if there are several)."""
+`array` an array of it (of structs of all arguments if there are several); `pairs` an array of
+structs `at` (the second argument) and `value` (the first)."""
 
 Order = Literal["any", "ties", "all"]
 """What depends on the order of combining: nothing; only which of several equals is kept, which

@@ -1,4 +1,4 @@
-"""First and last: kinds `first`, `last`, their `_valid` and `_at` forms, `first_n`, `last_n`.
+"""First and last: kinds `first`, `last`, with `_valid` (not null) and `_at` (by a column) forms.
 
 What weft promises of order: values of older slices come before values of newer ones. Within a
 slice the plain kinds keep whatever order Spark happens to read rows in, as Spark itself does; the
@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from weft.query.aggregates.monoid import Component, Laws, Monoid, Partial
-from weft.query.aggregates.part import Part
 from weft.query.aggregates.values import less
 
 _LAWS = Laws(commutative=False, invertible=False, idempotent=True)
@@ -161,16 +160,3 @@ MONOIDS = (
     FIRST_VALID_AT,
     LAST_VALID_AT,
 )
-
-
-def ordered(part: Part, by: str) -> Part:
-    """The part that keeps the order of column `by` within a slice, where the kind has one.
-
-    >>> str(ordered(Part("first", ("price",)), by="ts"))
-    'first_at(price, ts)'
-    >>> str(ordered(Part("sum", ("price",)), by="ts"))
-    'sum(price)'
-    """
-    if part.kind not in ("first", "last", "first_valid", "last_valid"):
-        return part
-    return Part(f"{part.kind}_at", (*part.args, by), part.where, part.options)
