@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from weft.query.aggregates.monoid import Component, Laws, Monoid, Partial
+from weft.query.aggregates.part import Part
 from weft.query.aggregates.values import less
 
 _LAWS = Laws(commutative=False, invertible=False, idempotent=True)
@@ -160,3 +161,19 @@ MONOIDS = (
     FIRST_VALID_AT,
     LAST_VALID_AT,
 )
+
+
+def ordered(part: Part, by: str) -> Part:
+    """The part that keeps the order of column `by` within a slice, for first and last.
+
+    Its value is the last of its components. `Aggregate.ordered` does the same for whole calls,
+    lists included, and knows how to lower what it made.
+
+    >>> str(ordered(Part("first", ("price",)), by="ts"))
+    'first_at(price, ts)'
+    >>> str(ordered(Part("sum", ("price",)), by="ts"))
+    'sum(price)'
+    """
+    if part.kind not in ("first", "last", "first_valid", "last_valid"):
+        return part
+    return Part(f"{part.kind}_at", (*part.args, by), part.where, part.options)
