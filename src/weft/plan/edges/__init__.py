@@ -1,4 +1,21 @@
 """How often a set of windows cuts the stream: edge rates, by several methods.
 
-Imports only `query`; no Spark.
+`kernels` is for compiled searches, the rest for everyone. Imports only `query`; no Spark.
 """
+
+from __future__ import annotations
+
+from weft.plan.edges.measure import METHODS, Method, edge_rate, measure, weaveability
+from weft.plan.edges.progressions import Pieces, Progressions
+from weft.plan.edges.rate import Rate
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "Pieces",
+    "Progressions",
+    "Rate",
+    "edge_rate",
+    "measure",
+    "weaveability",
+]

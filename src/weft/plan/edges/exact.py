@@ -27,6 +27,7 @@ Float64 = npt.NDArray[np.float64]
 _DEPTH = 128  # every level takes a prime digit from what is left; more than this is past a budget
 _ENTER, _NEXT, _LEAVE = 0, 1, 2
 _ROOM = 24  # arena entries per progression; more than enough, and checked
+_MORE = 100_000  # and for sets so large that most of the recursion is over after the first split
 
 
 @njit(cache=True, error_model="numpy")
@@ -116,30 +117,37 @@ def _split(
         for j in range(lo, i):
             if j > lo and step[j] == step[j - 1]:
                 continue
+            x, y = _root(parent, i), _root(parent, j)
+            if x == y and shared[i] == step[i] and shared[j] == step[j]:
+                continue  # nothing more to learn
             common = gcd(step[i], step[j])
             if common > 1:
                 if shared[i] % common:
                     shared[i] = shared[i] // gcd(shared[i], common) * common
                 if shared[j] % common:
                     shared[j] = shared[j] // gcd(shared[j], common) * common
-                x, y = _root(parent, i), _root(parent, j)
                 parent[max(x, y)] = min(x, y)
+    # Chain each component's entries: what follows entry i stands at i + n, in space still unused.
+    n = hi - lo
+    for i in range(lo, hi):
+        if i > lo and step[i] == step[i - 1]:
+            shared[i] = shared[i - 1]
+        first = _root(parent, i)
+        if first != i:
+            shared[parent[first + n] + n] = i
+        parent[first + n] = i
+        shared[i + n] = -1
     covered, top = 0.0, hi
-    for r in range(lo, hi):
-        if parent[r] != r:
+    for first in range(lo, hi):
+        if parent[first] != first:
             continue
-        if shared[r] == 1:  # alone in its component
-            covered += weight[r] / step[r] * (1.0 - covered)
-            continue
-        start = top
-        for i in range(r, hi):
-            if _root(parent, i) == r:
-                member = i > lo and step[i] == step[i - 1]
-                common = shared[parent[i]] if member else shared[i]
-                off[top], step[top], weight[top] = off[i] % common, common, weight[i]
-                if common != step[i]:
-                    weight[top] *= common / step[i]
-                top += 1
+        start, i = top, first
+        while i >= 0:
+            off[top], step[top], weight[top] = off[i] % shared[i], shared[i], weight[i]
+            if shared[i] != step[i]:
+                weight[top] *= shared[i] / step[i]
+            top += 1
+            i = shared[i + n]
         top = tidy(off, step, weight, start, top)
         part = _closed(off, step, weight, start, top)
         if part >= 0.0:
@@ -186,7 +194,7 @@ def merged_rate(
     """
     nx, ny = len(step_x), len(step_y)
     n = nx + ny
-    size = n * min(n + 3, _ROOM)
+    size = min(n * min(n + 3, _ROOM), 3 * n + _MORE)
     off, step, weight = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
     shared, parent = np.empty(size, np.int64), np.empty(size, np.int64)
     for i in range(nx):

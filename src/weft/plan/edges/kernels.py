@@ -1,6 +1,8 @@
 """Edge rates inside compiled code: the functions that a search calls in its own loops.
 
-Progressions are two int64 arrays, `offset` and `step`, cleaned (see `clean`).
+Progressions are two int64 arrays, `offset` and `step`, cleaned (see `clean`). A rate of -1 means
+that the budget is spent; `hard_rate`, from Python, then has the answer. Numba optimises what a
+function calls along with it, so call `merged_rate` from as few places as possible.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ from numba import njit
 
 from weft.plan.edges.arithmetic import gcd
 from weft.plan.edges.exact import merged_rate, tidy
+from weft.plan.edges.hard import hard_rate
+
+__all__ = ["clean", "hard_rate", "merge", "merged_rate", "pair_rate", "union_rate"]
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
