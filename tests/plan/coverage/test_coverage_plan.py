@@ -53,11 +53,23 @@ def test_plans_are_lawful_forests_and_survive_storage(semantics, instances, wind
 
 def test_explain_draws_the_forest(plan):
     assert plan.explain_lines() == [
-        "3 windows, partitioned, 1 factor window: cost 1.25, 58.3% below 3 without sharing",
+        "3 windows, partitioned, 1 factor window: "
+        "cost 1.25 per unit, 58.3% below 3 without sharing",
         "└── factor Window(range=10, slide=10) from rows: cost 1",
         "    ├── Window(range=20, slide=20) from 2 pieces: cost 0.1",
         "    │   └── Window(range=40, slide=40) from 2 pieces: cost 0.05",
         "    └── Window(range=30, slide=30) from 3 pieces: cost 0.1",
+    ]
+
+
+def test_on_a_time_axis_costs_are_shown_per_second():
+    minutes = [Window(range="1 minute"), Window(range="2 minutes")]
+    timed = weave_coverage(minutes, rate=600 / 1e6, semantics="partitioned", factors=False)
+    assert timed.cost == pytest.approx(600 / 1e6 + 2 / 120e6)
+    assert timed.explain_lines() == [
+        "2 windows, partitioned: cost 600.017 per second, 50.0% below 1200 without sharing",
+        "└── Window(range='1 minute', slide='1 minute') from rows: cost 600",
+        "    └── Window(range='2 minutes', slide='2 minutes') from 2 pieces: cost 0.0166667",
     ]
 
 

@@ -143,7 +143,7 @@ def test_repeated_windows_are_one_node_and_keep_their_place():
 def test_no_windows_make_an_empty_plan():
     plan = plan_of([], "covered")
     assert (plan.windows, plan.cost, plan.topological_order()) == ((), 0, ())
-    assert plan.explain_lines() == ["0 windows, covered: cost 0"]
+    assert plan.explain_lines() == ["0 windows, covered: cost 0 per unit"]
 
 
 def test_coprime_ranges_with_a_huge_common_period_are_planned_exactly():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from weft.query.duration import MICROSECONDS
+
 if TYPE_CHECKING:
     from weft.plan.coverage.plan import CoveragePlan
 
@@ -34,14 +36,19 @@ def walk(upstream: Sequence[int | None]) -> Iterator[tuple[int, tuple[bool, ...]
 
 
 def explain_lines(plan: CoveragePlan) -> list[str]:
-    """What feeds what, with how many pieces, and what it costs; one line per window."""
-    alone, asked = plan.cost_without_sharing, len(plan.asked)
+    """What feeds what, with how many pieces, and what it costs; one line per window.
+
+    Costs are shown per second on a time axis, where the plan's own are per microsecond.
+    """
+    timed = bool(plan.windows) and plan.windows[0].axis == "time"
+    unit, scale = ("second", MICROSECONDS["second"]) if timed else ("unit", 1)
+    alone, asked = plan.cost_without_sharing * scale, len(plan.asked)
     head = f"{_count(asked, 'window')}, {plan.semantics}"
     if plan.factors:
         head += f", {_count(len(plan.factors), 'factor window')}"
-    head += f": cost {plan.cost:.6g}"
+    head += f": cost {plan.cost * scale:.6g} per {unit}"
     if alone:
-        head += f", {1 - plan.cost / alone:.1%} below {alone:.6g} without sharing"
+        head += f", {1 - plan.cost * scale / alone:.1%} below {alone:.6g} without sharing"
     lines, factors, pieces = [head], set(plan.factors), plan.pieces
     for node, stems, more in walk(plan.upstream):
         stem = "".join("│   " if open_ else "    " for open_ in stems)
@@ -49,7 +56,7 @@ def explain_lines(plan: CoveragePlan) -> list[str]:
         count = pieces[node]
         source = "rows" if count is None else _count(count, "piece")
         branch = "├── " if more else "└── "
-        lines.append(f"{stem}{branch}{name} from {source}: cost {plan.rates[node]:.6g}")
+        lines.append(f"{stem}{branch}{name} from {source}: cost {plan.rates[node] * scale:.6g}")
     return lines
 
 

@@ -186,7 +186,7 @@ class CoveragePlan:
         >>> tens = [Window(range=r) for r in (10, 20, 30)]
         >>> plan = weave_coverage(tens, rate=1.0, semantics="partitioned", factors=False)
         >>> print(*plan.explain_lines(), sep="\\n")
-        3 windows, partitioned: cost 1.2, 60.0% below 3 without sharing
+        3 windows, partitioned: cost 1.2 per unit, 60.0% below 3 without sharing
         └── Window(range=10, slide=10) from rows: cost 1
             ├── Window(range=20, slide=20) from 2 pieces: cost 0.1
             └── Window(range=30, slide=30) from 3 pieces: cost 0.1
