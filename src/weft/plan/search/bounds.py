@@ -67,7 +67,7 @@ def bound_all(trees: Trees, opened: Bool | None = None) -> Float64:
     return bound
 
 
-@njit(cache=True, error_model="numpy")
+@njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
 def _bound_classes(
     bound: Float64,
     row: Int64,
@@ -84,33 +84,59 @@ def _bound_classes(
     divisibility tests are in floating point, which is exact here and runs on vectors.
     """
     n = len(kind)
+    if n < 2:
+        return
     common = np.empty(len(steps), np.float64)
+    inverse = np.empty(len(steps), np.float64)
     shared = np.empty(len(steps), np.float64)
+    # Where each number is among the steps, if they are not too far between for a list of it.
+    place = np.full(steps[-1] + 1 if steps[-1] < 16 * len(steps) else 0, -1, np.int64)
+    for k in range(len(steps) if len(place) else 0):
+        place[steps[k]] = k
     last = -1
     for i in order:
         if kind[i] != last:
             last = kind[i]
+            _divisors(steps, steps[last], place, common)
             for k in range(len(steps)):
-                common[k] = gcd(steps[last], steps[k])
+                inverse[k] = 1.0 / common[k]
                 shared[k] = common[k] / (float(steps[last]) * steps[k])
         low_i, high_i, rate_i = low[i], high[i], rate[i]
         two_i = 1.0 if low_i != high_i else 0.0
         at = row[i]
         for j in range(i + 1, n):
-            g = common[kind[j]]
+            g, per = common[kind[j]], inverse[kind[j]]
             low_j, high_j = low[j], high[j]
             two_j = 1.0 if low_j != high_j else 0.0
-            met = _divides(g, low_i - low_j)
-            met += two_i * _divides(g, high_i - low_j)
-            met += two_j * _divides(g, low_i - high_j)
-            met += two_i * two_j * _divides(g, high_i - high_j)
+            met = _divides(g, per, low_i - low_j)
+            met += two_i * _divides(g, per, high_i - low_j)
+            met += two_j * _divides(g, per, low_i - high_j)
+            met += two_i * two_j * _divides(g, per, high_i - high_j)
             both = rate_i + rate[j] - met * shared[kind[j]]
             bound[at + j] = -max(both, rate_i, rate[j])
 
 
 @njit(cache=True, error_model="numpy")
-def _divides(g: float, distance: float) -> float:
-    return 1.0 if distance - np.rint(distance / g) * g == 0.0 else 0.0
+def _divisors(steps: Int64, step: int, place: Int64, common: Float64) -> None:
+    """The greatest common divisor of one step with each; by multiples where there is a list."""
+    if len(place) == 0:
+        for k in range(len(steps)):
+            common[k] = gcd(step, steps[k])
+        return
+    common[:] = 1.0
+    for small in range(1, int(np.sqrt(step)) + 1):
+        if step % small:
+            continue
+        for divisor in (small, step // small):
+            for multiple in range(divisor, len(place), divisor):
+                k = place[multiple]
+                if k >= 0:
+                    common[k] = max(common[k], float(divisor))
+
+
+@njit(cache=True, error_model="numpy")
+def _divides(g: float, inverse: float, distance: float) -> float:
+    return 1.0 if distance - np.rint(distance * inverse) * g == 0.0 else 0.0
 
 
 @njit(cache=True, error_model="numpy")

@@ -54,6 +54,8 @@ def search(
         raise PlanError(f"start={start!r}: accepted are 'no_share', 'random' and a Grouping")
     classes, rates = collapse(table, cost.weight), Rates(edges)
     things = len(np.unique(begin.labels * max(len(classes), 1) + classes.of_query))
+    if not things:
+        return replace(begin, report=replace(begin.report, strategy="local_search"))
     size = max(things * (len(begin) + 1), len(classes) ** 2)
     if size > MOST:
         said = (
