@@ -16,6 +16,7 @@ from weft.plan.edges.kernels import union_rate
 from weft.plan.edges.progressions import Pieces, Progressions, Windows, as_table
 from weft.plan.edges.rate import Rate
 from weft.plan.edges.rational import exact_fraction
+from weft.query.duration import MICROSECONDS
 from weft.query.table import WindowTable
 
 Method = Literal["exact", "f1", "f1_table", "bitset"]
@@ -105,32 +106,35 @@ def edge_rate(
     pieces: Pieces = "pairs",
     table_memory: int = gcd_table.MEMORY,
 ) -> float | Fraction:
-    """The edges per unit of time (per microsecond on a time axis) of some windows together.
+    """The edges per second (per unit on an integer axis) of some windows together.
 
-    The options are those of `measure`, which also says how the answer was found.
+    The options are those of `measure`, which also says how the answer was found, and answers per
+    unit of the axis: per microsecond on a time axis.
 
     >>> from weft import Window
-    >>> windows = [Window(range=12, slide=9, offset=6), Window(range=10, slide=6, offset=2)]
+    >>> windows = [Window(range=12, slide=9), Window(range=10, slide=6)]
     >>> round(edge_rate(windows) * 18)  # WeaveShare example 2
     8
     >>> edge_rate(windows, fractions=True)
     Fraction(4, 9)
     """
-    return measure(
-        windows,
+    table = as_table(windows)
+    rate = measure(
+        table,
         method,
         fractions=fractions,
         budget=budget,
         pieces=pieces,
         table_memory=table_memory,
-    ).value
+    )
+    return rate.value * (MICROSECONDS["second"] if table.axis == "time" else 1)
 
 
 def weaveability(x: Windows, y: Windows, method: Method = "exact") -> float:
     """Common edges as a share of all edges (WeaveShare definition 1): 1 weaves perfectly.
 
     >>> from weft import Window
-    >>> x, y = Window(range=12, slide=9, offset=6), Window(range=10, slide=6, offset=2)
+    >>> x, y = Window(range=12, slide=9), Window(range=10, slide=6)
     >>> round(weaveability([x], [y]), 9)  # WeaveShare example 2: 2 of 8
     0.25
     """
