@@ -12,8 +12,8 @@ class ForeachBatchSink(Sink):
     """Calls `function(query name, DataFrame, batch number)` for each query with answers."""
 
     guarantee: ClassVar[str] = (
-        "at least once: a micro-batch may be handed over again after a crash, with the same number; "
-        "exactly once if the function writes idempotently by number"
+        "at least once: after a crash a micro-batch may be handed over again, with the same "
+        "number; exactly once if the function writes idempotently by number"
     )
 
     def __init__(self, function: Callable[[str, Any, int], None]) -> None:

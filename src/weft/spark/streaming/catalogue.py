@@ -70,14 +70,20 @@ class Settings:
     kind: str
     """Its type: timestamp, timestamp_ntz, date or integer."""
     watermark: str
-    buckets: int
+    buckets: tuple[int, ...]
+    """A number for each bucket, chosen so that Spark spreads them evenly over `partitions`."""
+    partitions: int
     mode: str
     """append or update."""
-    engine: str = "operator"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
-        return dict(self.__dict__)
+        return {**self.__dict__, "buckets": list(self.buckets)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Settings:
+        """Read what `to_dict` wrote."""
+        return cls(**{**data, "buckets": tuple(data["buckets"])})
 
 
 @dataclass(frozen=True)
@@ -129,7 +135,7 @@ class Catalogue:
                 )
         return cls(
             data["number"],
-            Settings(**data["settings"]),
+            Settings.from_dict(data["settings"]),
             tuple(Entry.from_dict(entry) for entry in data["entries"]),
             tuple(Store.from_dict(store) for store in data["stores"]),
             data["plan"],

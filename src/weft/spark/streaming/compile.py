@@ -11,8 +11,9 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 
-from weft.plan.layout import Layout
 from weft.plan.time_axis import TimeAxis
+from weft.query.aggregates.part import Part
+from weft.query.aggregates.registry import monoid_of
 from weft.query.query import Query
 from weft.sinks.contract import Answered
 from weft.spark.native import native
@@ -22,6 +23,7 @@ from weft.spark.streaming.lowering import Lowering
 from weft.spark.streaming.program import Program, Service, StoreProgram
 from weft.spark.streaming.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.spark.streaming.store import Store
+from weft.spark.streaming.woven import WovenSql, woven_sql
 
 ZONE = "UTC"
 
@@ -70,7 +72,7 @@ class Compiled:
     """The native projection."""
     buckets: list[tuple[str, list[str]]]
     """Columns with a row's bucket, each of some projected keys."""
-    woven: dict[int, Layout]
+    woven: dict[int, WovenSql]
     """Queries that leave the operator as partials, for Spark SQL to lower."""
 
 
@@ -89,26 +91,29 @@ def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Co
     program = Program(
         catalogue.number,
         tuple(stores),
-        settings.buckets,
+        len(settings.buckets),
         1 if settings.kind == "integer" else 1000,
         settings.mode,
+        settings.buckets,
     )
     lowerings: dict[int, Lowering] = {}
     answered: dict[int, Answered] = {}
-    woven: dict[int, Layout] = {}
+    woven: dict[int, WovenSql] = {}
+    schemas = answer_schemas(df, axis, catalogue.queries)
     for entry in catalogue.entries:
-        lowering, layout = _lowering(entry, df, axis, arrow, projection)
-        lowerings[entry.number] = lowering
-        schema = native(df, axis, entry.query).schema
+        schema = schemas[entry.query.name]
+        answers = to_arrow_schema(schema, timezone=ZONE)
+        store = next(s for s in catalogue.stores if s.number == entry.assignments[-1].store)
+        lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, projection)
         answered[entry.number] = Answered(
             entry.number,
             entry.query.name,
             schema,
-            to_arrow_schema(schema, timezone=ZONE),
+            answers,
             tuple(key.name for key in entry.query.keys),
         )
-        if layout is not None:
-            woven[entry.number] = layout
+        if sql is not None:
+            woven[entry.number] = sql
     return Compiled(
         program,
         lowerings,
@@ -117,6 +122,23 @@ def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Co
         [(name, list(keys)) for keys, name in buckets.items()],
         woven,
     )
+
+
+def answer_schemas(
+    df: DataFrame, axis: TimeAxis, queries: Sequence[Query]
+) -> dict[str, T.StructType]:
+    """The schema of every plain query; queries of one shape are analysed once."""
+    found: dict[str, T.StructType] = {}
+    shapes: dict[tuple[object, ...], T.StructType] = {}
+    for query in queries:
+        gaps = query.window.slide > query.window.range
+        keys = tuple((key.name, key.native) for key in query.keys)
+        outputs = tuple((output.name, output.native) for output in query.outputs)
+        shape = (gaps, keys, outputs)
+        if shape not in shapes:
+            shapes[shape] = native(df, axis, query).schema
+        found[query.name] = shapes[shape]
+    return found
 
 
 @dataclass(frozen=True)
@@ -206,40 +228,32 @@ def _services(store: Store, entries: Sequence[Entry]) -> list[Service]:
 
 def _lowering(
     entry: Entry,
-    df: DataFrame,
-    axis: TimeAxis,
+    store: Store,
+    schema: pa.Schema,
     arrow: dict[str, pa.DataType],
+    types: dict[str, T.DataType],
     projection: Projection,
-) -> tuple[Lowering, Layout | None]:
+) -> tuple[Lowering, WovenSql | None]:
     query = entry.query
-    layout = Layout.of([query], axis.quoted)
+    parts = store.parts_of(query)
     if query.having is None and all(output.is_plain for output in query.outputs):
-        schema = to_arrow_schema(native(df, axis, query).schema, timezone=ZONE)
-        calls = tuple(
-            (output.calls[0], tuple(query.parts.index(p) for p in output.calls[0].parts))
-            for output in query.outputs
-        )
-        return Lowering(query.name, schema, query.window.range, calls, layout.parts), None
-    return (
-        Lowering(
-            query.name,
-            woven_schema(query, layout, arrow, projection),
-            query.window.range,
-            None,
-            layout.parts,
-        ),
-        layout,
-    )
-
-
-def woven_schema(
-    query: Query, layout: Layout, arrow: dict[str, pa.DataType], projection: Projection
-) -> pa.Schema:
-    """`start`, the keys `k..` and the parts `p..` of a query, as the batch engine has them."""
+        calls = [output.calls[0].ordered(store.time) for output in query.outputs]
+        places = tuple((call, tuple(parts.index(p) for p in call.parts)) for call in calls)
+        return Lowering(query.name, schema, query.window.range, places), None
     fields = [("start", pa.int64())]
-    for at, key in enumerate(layout.keys):
-        fields.append((f"k{at}", arrow[projection.column("k", key)]))
-    for part in layout.parts:
-        types = component_types(part, [arrow[projection.column("a", a)] for a in part.args])
-        fields += list(zip(layout.columns(part), types, strict=True))
-    return pa.schema(fields)
+    fields += [
+        (f"k{at}", arrow[projection.column("k", key.expression)])
+        for at, key in enumerate(query.keys)
+    ]
+    names: dict[Part, list[str]] = {}
+    for at, part in enumerate(parts):
+        names[part] = [f"p{at}_{component.name}" for component in monoid_of(part).components]
+        kinds = component_types(part, [arrow[projection.column("a", a)] for a in part.args])
+        fields += list(zip(names[part], kinds, strict=True))
+    argument_types = {
+        sql: types[name].simpleString()
+        for (kind, sql), name in projection.names.items()
+        if kind == "a"
+    }
+    woven = woven_sql(query, store.time, names, argument_types)
+    return Lowering(query.name, pa.schema(fields), query.window.range, None), woven

@@ -87,17 +87,8 @@ def _pruned(entry: Entry, frontier: int) -> Entry:
 def service(query: Query, assignment: Assignment) -> Service:
     """An assignment's windows, as far as times go."""
     window = query.window
-    return Service(
-        0,
-        window.range,
-        window.slide,
-        window.phase,
-        assignment.since,
-        assignment.until,
-        (),
-        None,
-        (),
-    )
+    times = (window.range, window.slide, window.phase, assignment.since, assignment.until)
+    return Service(0, *times, keys=(), predicate=None, parts=())
 
 
 class _Stores:
@@ -110,7 +101,7 @@ class _Stores:
         self.new: dict[int, list[Query]] = {}
 
     def match(self, plan: Plan) -> list[tuple[int, list[Query]]]:
-        """For every tree its store: the one that serves most of its queries already, or a new one."""
+        """For every tree its store: the one that serves most of its queries, or a new one."""
         found: list[tuple[int, list[Query]]] = []
         taken: set[int] = set()
         trees = [[plan.queries[int(row)] for row in tree.rows] for tree in plan.trees]

@@ -46,6 +46,10 @@ def _array_type(arguments: Sequence[pa.DataType], at: int) -> pa.DataType:
     return pa.list_(pa.struct([(f"col{i + 1}", type_) for i, type_ in enumerate(arguments)]))
 
 
+def _pairs_type(arguments: Sequence[pa.DataType], at: int) -> pa.DataType:
+    return pa.list_(pa.struct([("at", arguments[1]), ("value", arguments[0])]))
+
+
 _FAMILIES: dict[str, Callable[[Sequence[pa.DataType], int], pa.DataType]] = {
     "long": lambda arguments, at: pa.int64(),
     "double": lambda arguments, at: pa.float64(),
@@ -54,6 +58,7 @@ _FAMILIES: dict[str, Callable[[Sequence[pa.DataType], int], pa.DataType]] = {
     "argument": lambda arguments, at: arguments[at],
     "sum": _sum_type,
     "array": _array_type,
+    "pairs": _pairs_type,
 }
 
 

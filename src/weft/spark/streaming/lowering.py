@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from weft.errors import EngineError
 from weft.query.aggregates.aggregate import Aggregate
-from weft.query.aggregates.part import Part
 from weft.spark.streaming.emission import Combined
 
 Partials = tuple[tuple[pa.Array, ...], ...]
@@ -31,8 +30,6 @@ class Lowering:
     range: int
     calls: tuple[tuple[Aggregate, tuple[int, ...]], ...] | None
     """Each output's call, and where the query's parts have those that it needs."""
-    parts: tuple[Part, ...]
-    """The query's parts as they are kept."""
 
     def __call__(self, found: Combined) -> pa.Table:
         if self.calls is None:
@@ -49,7 +46,7 @@ class Lowering:
         arrays += [key.cast(self.schema.field(at + 1).type) for at, key in enumerate(found.keys)]
         outputs = list(self.schema)[len(arrays) :]
         for (call, places), field in zip(self.calls, outputs, strict=True):
-            partials = tuple(_plain(self.parts[at], found.parts[at]) for at in places)
+            partials = tuple(found.parts[at] for at in places)
             arrays.append(self._lower(call, partials, field.type))
         return pa.table(arrays, schema=self.schema)
 
@@ -61,15 +58,6 @@ class Lowering:
             raise EngineError(
                 f"query {self.name!r}: {call.function} gave a value that is no {type_}: {error}"
             ) from error
-
-
-def _plain(part: Part, columns: tuple[pa.Array, ...]) -> tuple[pa.Array, ...]:
-    """The partials of `first_at` as those of `first`, and so on: without their time."""
-    if part.kind in ("first_valid_at", "last_valid_at"):
-        return columns[1:]
-    if part.kind in ("first_at", "last_at"):
-        return (pc.is_valid(columns[0]), columns[1])
-    return columns
 
 
 def _component(index: int) -> Callable[..., pa.Array]:
@@ -120,13 +108,12 @@ _LOWER: dict[str, Callable[..., pa.Array]] = {
     "max": _component(0),
     "bool_and": _component(0),
     "bool_or": _component(0),
-    "first": _component(1),
-    "last": _component(1),
-    "first_valid": _component(0),
-    "last_valid": _component(0),
+    "first_at": _component(1),
+    "last_at": _component(1),
+    "first_valid_at": _component(1),
+    "last_valid_at": _component(1),
     "min_by": _component(1),
     "max_by": _component(1),
-    "collect_list": _component(0),
     "collect_set": _component(0),
     "avg": _mean,
     "var_pop": _variance(0, root=False),

@@ -59,13 +59,16 @@ class Operator(StatefulProcessor):
             return  # closed with the input of this very micro-batch
         watermark = milliseconds * self.program.units_per_ms
         index.high = greatest([index.high, *(parcel.high for parcel in parcels)])
-        shares: dict[int, float] = {}
+        merging: dict[int, float] = {}
+        answering: dict[int, float] = {}
         output = _Output(int(key[0]))
         for store in self.program.stores:
             started = time.perf_counter()
             shipments = [s for p in parcels for s in p.shipments if s.store == store.number]
             delta = self._absorb(bucket, store, shipments)
             bucket.sum_up(store)
+            merged = time.perf_counter()
+            merging[store.number] = merged - started
             found = (
                 closing_answers(bucket, store, watermark)
                 if self.program.mode == "append"
@@ -73,15 +76,22 @@ class Operator(StatefulProcessor):
             )
             for combined in found:
                 output.add(combined.query, self.lowerings[combined.query](combined))
-            shares[store.number] = time.perf_counter() - started
+            answering[store.number] = time.perf_counter() - merged
         index.frontier = watermark
         for store in self.program.stores:
             bucket.evict(store)
         self._renew_timer(index.timer, milliseconds)
         index.timer = milliseconds + 1
         bucket.save()
-        seconds = time.perf_counter() - began
-        output.figures(figures(bucket, output.bucket, watermark, parcels, output, shares, seconds))
+        output.figures(
+            {
+                **figures(bucket, parcels, merging, answering),
+                "bucket": output.bucket,
+                "watermark": watermark,
+                "answers": {str(query): count for query, count in output.answers().items()},
+                "seconds": time.perf_counter() - began,
+            }
+        )
         yield output.frame()
 
     def _absorb(
@@ -166,42 +176,34 @@ class _Output:
 
 def figures(
     bucket: Bucket,
-    number: int,
-    watermark: int,
     parcels: list[Parcel],
-    output: _Output,
-    shares: dict[int, float],
-    seconds: float,
+    merging: dict[int, float],
+    answering: dict[int, float],
 ) -> dict[str, Any]:
     """What a bucket did in a micro-batch and holds after it, as JSON values."""
     traffic = bucket.traffic
+    came = [shipment for parcel in parcels for shipment in parcel.shipments]
+    numbers = {*bucket.index.stores, *merging}
     stores = {}
-    for store_number, store in bucket.index.stores.items():
-        slices = store.level(0).values()
-        stores[str(store_number)] = {
-            "slices": sum(piece.slices for piece in slices),
-            "pieces": len(store.pieces),
-            "bytes": sum(piece.size for piece in store.pieces.values()),
-            "seconds": shares.get(store_number, 0.0),
-            "shards": sum(
-                shipment.shards.num_rows
-                for parcel in parcels
-                for shipment in parcel.shipments
-                if shipment.store == store_number
-            ),
+    for number in sorted(numbers):
+        store = bucket.index.stores.get(number)
+        pieces = store.pieces if store else {}
+        stores[str(number)] = {
+            "slices": sum(piece.slices for node, piece in pieces.items() if node.level == 0),
+            "pieces": len(pieces),
+            "bytes": sum(piece.size for piece in pieces.values()),
+            "shards": sum(s.shards.num_rows for s in came if s.store == number),
+            "merging": merging.get(number, 0.0),
+            "answering": answering.get(number, 0.0),
         }
     return {
-        "bucket": number,
-        "watermark": watermark,
         "high": bucket.index.high,
         "rows": sum(parcel.rows for parcel in parcels),
         "late": {str(query): count for query, count in bucket.index.late.items()},
-        "answers": {str(query): count for query, count in output.answers().items()},
         "stores": stores,
         "fragments": len(bucket.index.fragments),
         "reads": traffic.reads,
         "read_bytes": traffic.read_bytes,
         "writes": traffic.writes,
         "written_bytes": traffic.written_bytes,
-        "seconds": seconds,
     }

@@ -47,7 +47,7 @@ class Preaggregate:
                 parcels[bucket].append(shipment)
         yield pa.RecordBatch.from_arrays(
             [
-                pa.array(range(len(parcels)), pa.int32()),
+                pa.array(self.program.labels or range(len(parcels)), pa.int32()),
                 pa.array([Parcel(high, rows, tuple(p)).to_bytes() for p in parcels], pa.binary()),
             ],
             schema=SCHEMA,

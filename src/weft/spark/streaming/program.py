@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from weft.spark.streaming.shards import NumberedPart, ShardSchema
 
@@ -111,4 +110,5 @@ class Program:
     units_per_ms: int
     """Axis units in one of the milliseconds that Spark's watermark is counted in."""
     mode: str
-    key_types: dict[int, pa.DataType] = field(default_factory=dict)
+    labels: tuple[int, ...] = ()
+    """What each bucket is called when shuffled: numbers that Spark spreads evenly over tasks."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.query.aggregates.part import Part
-from weft.query.aggregates.positional import ordered
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.spark.streaming.program import FAR
@@ -78,7 +77,7 @@ class Store:
         return {key.expression for key in query.keys} >= set(self.bucket_keys)
 
     def serving(self, queries: Iterable[Query], since: int) -> Store:
-        """The store with exactly the elements that these queries need; new ones count from `since`."""
+        """The store with the elements that these queries need; new ones count from `since`."""
         queries = list(queries)
         number = self.next_number
         found: dict[str, tuple[Element, ...]] = {}
@@ -108,7 +107,7 @@ class Store:
 
     def parts_of(self, query: Query) -> tuple[Part, ...]:
         """The query's parts as they are kept: first and last with their time."""
-        return tuple(ordered(part, by=self.time) for part in query.parts)
+        return kept_parts(query, self.time)
 
     def complete_since(self, query: Query) -> int:
         """Since when slices hold everything that the query needs."""
@@ -164,6 +163,12 @@ class Store:
             tuple(Progression(*entry) for entry in data["progressions"]),
             data["next_number"],
         )
+
+
+def kept_parts(query: Query, time: str) -> tuple[Part, ...]:
+    """A query's parts, each once; those that depend on order with the time that gives it."""
+    calls = (call.ordered(time) for call in query.calls)
+    return tuple(dict.fromkeys(part for call in calls for part in call.parts))
 
 
 def first_start(window: Window, since: int) -> int:

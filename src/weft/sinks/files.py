@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 import zlib
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -69,10 +70,8 @@ class Folder:
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        try:
+        with suppress(FileNotFoundError):
             self.system.delete_file(f"{self.path}/{name}")
-        except FileNotFoundError:
-            pass
 
 
 def locate(location: str) -> tuple[fs.FileSystem, str]:

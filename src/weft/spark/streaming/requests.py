@@ -1,0 +1,65 @@
+"""Changes asked for from outside: files in the checkpoint that a running stream picks up."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+from weft.errors import CheckpointError
+from weft.query.query import Query
+from weft.sinks.files import Folder
+
+
+class Requests:
+    """`<checkpoint>/weft/requests` and `/replies`: any process may ask, the running one answers.
+
+    >>> import tempfile
+    >>> requests = Requests(tempfile.mkdtemp())
+    >>> ticket = requests.ask_drop("hourly")
+    >>> [(name, asked["name"]) for name, asked in requests.pending()] == [(ticket, "hourly")]
+    True
+    >>> requests.reply(ticket, None); requests.pending(), requests.wait(ticket, timeout=1)
+    ([], None)
+    """
+
+    def __init__(self, checkpoint: str) -> None:
+        folder = Folder(checkpoint).sub("weft")
+        self._asked, self._replies = folder.sub("requests"), folder.sub("replies")
+
+    def ask_add(self, query: Query, *, backfill: bool = False) -> str:
+        """Ask for a query to be added; returns a ticket to wait for."""
+        return self._ask({"op": "add", "query": query.to_dict(), "backfill": backfill})
+
+    def ask_drop(self, name: str) -> str:
+        """Ask for a query to be dropped; returns a ticket to wait for."""
+        return self._ask({"op": "drop", "name": name})
+
+    def _ask(self, body: dict[str, Any]) -> str:
+        ticket = f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}"
+        self._asked.write(f"{ticket}.json", "request", body)
+        return ticket
+
+    def wait(self, ticket: str, timeout: float = 60.0) -> None:
+        """Wait until the change is made; an error that it met is raised here."""
+        name = f"{ticket}.json"
+        ends = time.monotonic() + timeout
+        while name not in self._replies.names():
+            if time.monotonic() > ends:
+                raise CheckpointError(
+                    f"request {ticket} was not answered within {timeout:g} s: does the stream run?"
+                )
+            time.sleep(0.1)
+        error = self._replies.read(name, "reply")["error"]
+        if error is not None:
+            raise CheckpointError(f"request {ticket} failed: {error}")
+
+    def pending(self) -> list[tuple[str, dict[str, Any]]]:
+        """Requests that have not been answered, oldest first."""
+        names = self._asked.names()
+        return [(name.removesuffix(".json"), self._asked.read(name, "request")) for name in names]
+
+    def reply(self, ticket: str, error: str | None) -> None:
+        """Answer a request; it is no longer pending."""
+        self._replies.write(f"{ticket}.json", "reply", {"error": error})
+        self._asked.remove(f"{ticket}.json")

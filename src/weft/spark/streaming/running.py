@@ -1,0 +1,372 @@
+"""A running stream: queries come and go, and it says how it is doing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from weft.errors import CheckpointError, EngineError, WeftError
+from weft.plan.plan import Plan
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.sinks import MicroBatch, Sink
+from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
+from weft.spark.streaming.compile import Compiled, compile_catalogue
+from weft.spark.streaming.evolve import next_catalogue
+from weft.spark.streaming.metrics import MetricsServer, prometheus
+from weft.spark.streaming.payload import greatest
+from weft.spark.streaming.pipeline import answers_frame
+from weft.spark.streaming.requests import Requests
+from weft.spark.streaming.status import QueryStatus, Status, StoreStatus, Tally
+from weft.spark.streaming.weaving import lowered_frame
+
+_CONF = {
+    # The only store that transformWithState runs on.
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # Commits of a micro-batch write what changed instead of a snapshot.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Batches of Arrow rows large enough that aggregating them pays.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
+}
+_POLL = 1.0
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """When micro-batches run."""
+
+    options: tuple[tuple[str, Any], ...]
+    text: str
+
+    @classmethod
+    def of(cls, trigger: str | None) -> Trigger:
+        """`available_now`, an interval such as `10 seconds`, or None for as fast as it goes.
+
+        >>> Trigger.of("available_now").options
+        (('availableNow', True),)
+        """
+        if trigger is None:
+            return cls((("processingTime", "0 seconds"),), "as fast as it goes")
+        if trigger.replace("_", "").lower() == "availablenow":
+            return cls((("availableNow", True),), "available_now")
+        from weft.query.duration import parse_duration
+
+        parse_duration(trigger, "trigger")
+        return cls((("processingTime", trigger),), trigger)
+
+
+class Running:
+    """A stream that runs; made by `Loom.start`."""
+
+    def __init__(
+        self,
+        df: DataFrame,
+        axis: TimeAxis,
+        catalogue: Catalogue,
+        sink: Sink,
+        *,
+        checkpoint: str,
+        trigger: Trigger,
+        adaptive: bool = False,
+    ) -> None:
+        self.df, self.axis, self.sink, self.checkpoint = df, axis, sink, checkpoint
+        self.trigger, self.adaptive = trigger, adaptive
+        self._files, self._progress_file = CatalogueFiles(checkpoint), ProgressFile(checkpoint)
+        self._requests = Requests(checkpoint)
+        self._progress = self._progress_file.read()
+        self._tally = Tally()
+        self._lock = threading.RLock()
+        self._stopped = threading.Event()
+        self._server: MetricsServer | None = None
+        self._error: str | None = None
+        self._adapter: Any = None
+        self.catalogue = catalogue
+        self._compiled = self._compile(catalogue)
+        self._query = self._launch()
+        self._thread = threading.Thread(target=self._watch, name="weft-requests", daemon=True)
+        self._thread.start()
+
+    # Starting and stopping.
+
+    def _compile(self, catalogue: Catalogue) -> Compiled:
+        return compile_catalogue(catalogue, self.df, self.axis)
+
+    def _launch(self) -> StreamingQuery:
+        settings = self.catalogue.settings
+        self.sink.open(self._compiled.answered, settings.mode)
+        conf = self.df.sparkSession.conf
+        wanted = {**_CONF, "spark.sql.shuffle.partitions": str(settings.partitions)}
+        before = {name: conf.get(name, None) for name in wanted}
+        for name, value in wanted.items():
+            conf.set(name, value)
+        try:  # the stream runs in a copy of the session, made as it starts
+            frame = answers_frame(self.df, self.axis, settings.watermark, self._compiled)
+            writer = frame.writeStream.foreachBatch(self._deliver)
+            writer = writer.option("checkpointLocation", self.checkpoint)
+            return writer.trigger(**dict(self.trigger.options)).start()
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    conf.unset(name)
+                else:
+                    conf.set(name, value)
+
+    def _deliver(self, frame: DataFrame, number: int) -> None:
+        began = time.perf_counter()
+        compiled = self._compiled
+        with lowered_frame(frame, self.axis, compiled, self.catalogue) as lowered:
+            mode = self.catalogue.settings.mode
+            batch = MicroBatch(number, lowered, compiled.answered, mode)
+            figures = self.sink.deliver(batch)
+        if figures:
+            progress = self._progress.at_least(
+                greatest(one["high"] for one in figures),
+                greatest(one["watermark"] for one in figures),
+                number,
+            )
+            self._progress_file.write(progress)
+            self._progress = progress
+        self._tally.add(number, figures, time.perf_counter() - began)
+
+    def stop(self, timeout: float = 60.0) -> None:
+        """Finish the micro-batch that runs, then stop."""
+        with self._lock:
+            self._stopped.set()
+            self._pause(timeout)
+        self._close()
+
+    def _close(self) -> None:
+        self._stopped.set()
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        if self._thread is not threading.current_thread():
+            self._thread.join(5.0)
+
+    def _pause(self, timeout: float = 60.0) -> None:
+        """Stop the Spark query between two micro-batches, or in the middle after `timeout`.
+
+        In the middle is safe too: a micro-batch that was not committed is run again.
+        """
+        query = self._query
+        before = _batch_of(query)
+        ends = time.monotonic() + timeout
+        while query.isActive and time.monotonic() < ends:
+            if not query.status["isTriggerActive"] or _batch_of(query) != before:
+                break
+            time.sleep(0.02)
+        query.stop()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the stream runs."""
+        return bool(self._query.isActive)
+
+    def await_termination(self, timeout: float | None = None) -> bool:
+        """Wait until the stream ends; True if it has. An error that ended it is raised."""
+        ends = None if timeout is None else time.monotonic() + timeout
+        while ends is None or time.monotonic() < ends:
+            with self._lock:
+                query = self._query
+            left = 1.0 if ends is None else max(0.05, min(1.0, ends - time.monotonic()))
+            try:
+                done = query.awaitTermination(left)  # type: ignore[arg-type]
+            except Exception as error:
+                with self._lock:
+                    if query is not self._query:
+                        continue
+                self._error = str(error)
+                self._close()
+                raise
+            with self._lock:
+                if done and query is self._query:
+                    self._close()
+                    return True
+        return False
+
+    # Queries come and go.
+
+    def add(self, query: Query, *, backfill: bool = False) -> None:
+        """Weave a query in, from the next micro-batch on.
+
+        It is answered from the first window that starts after everything seen so far; with
+        `backfill`, from the first open window of which the slices are already kept.
+        """
+        with self._lock:
+            names = {known.name.lower() for known in self.catalogue.queries}
+            if query.name.lower() in names:
+                raise EngineError(f"query {query.name!r} runs already; drop it first")
+            plan = Plan.from_dict(self.catalogue.plan).add([query])
+            self._change(plan, backfill=[query.name] if backfill else [])
+
+    def drop(self, name: str) -> None:
+        """Take a query out, from the next micro-batch on; its state is freed."""
+        with self._lock:
+            entry = self.catalogue.entry(name)
+            if len(self.catalogue.entries) == 1:
+                raise EngineError(f"{name!r} is the last query of the stream: stop() it instead")
+            plan = Plan.from_dict(self.catalogue.plan).drop([entry.query.name])
+            self._change(plan)
+
+    def replan(self, plan: Plan) -> None:
+        """Go on under another plan of the same queries."""
+        with self._lock:
+            self._change(plan)
+
+    def _change(self, plan: Plan, backfill: Sequence[str] = ()) -> None:
+        """Write the next catalogue between two micro-batches, and go on with it."""
+        # Everything that can be wrong with the queries shows here, before the stream is touched.
+        self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill))
+        was_active = self.is_active
+        if was_active:
+            self._pause()
+        catalogue = next_catalogue(self.catalogue, plan, self._progress, backfill)
+        compiled = self._compile(catalogue)
+        self._files.write(catalogue)
+        self.catalogue, self._compiled = catalogue, compiled
+        if was_active:
+            self._query = self._launch()
+
+    def _watch(self) -> None:
+        """Pick up requests from other processes, and re-plan where that was asked for."""
+        while not self._stopped.wait(_POLL):
+            try:
+                for ticket, asked in self._requests.pending():
+                    self._requests.reply(ticket, self._handle(asked))
+                if self.adaptive:
+                    self._adapt()
+            except Exception as error:  # the stream itself goes on
+                self._error = str(error)
+
+    def _handle(self, asked: dict[str, Any]) -> str | None:
+        try:
+            if asked["op"] == "add":
+                self.add(Query.from_dict(asked["query"]), backfill=bool(asked["backfill"]))
+            elif asked["op"] == "drop":
+                self.drop(asked["name"])
+            else:
+                raise CheckpointError(f"op={asked['op']!r}: accepted are add, drop")
+        except WeftError as error:
+            return str(error)
+        return None
+
+    def _adapt(self) -> None:
+        from weft.spark.streaming.adaptive import Adapter
+
+        if self._adapter is None:
+            self._adapter = Adapter()
+        plan = self._adapter.better_plan(self.catalogue, self._tally, self._rate())
+        if plan is not None:
+            self.replan(plan)
+
+    # How it is doing.
+
+    def _rate(self) -> float | None:
+        """Rows per second of event time, as measured."""
+        return self._tally.rate(1 if self.axis.kind == "integer" else 1_000_000)
+
+    def status(self) -> Status:
+        """Rates, lag, state, late rows and each query's share, as of the last micro-batch."""
+        with self._lock:
+            catalogue, tally, query = self.catalogue, self._tally, self._query
+        last = query.lastProgress
+        users = {
+            store.number: [
+                entry.number
+                for entry in catalogue.entries
+                if any(a.store == store.number for a in entry.assignments)
+            ]
+            for store in catalogue.stores
+        }
+        shares = tally.shares(users)
+        stores = []
+        for number, queries in users.items():
+            held = tally.store(number)
+            stores.append(
+                StoreStatus(
+                    number,
+                    len(queries),
+                    held["slices"],
+                    held["pieces"],
+                    held["bytes"],
+                    tally.shards.get(number, 0) / max(1, tally.batches),
+                    tally.merging.get(number, 0.0) + tally.answering.get(number, 0.0),
+                )
+            )
+        seconds = float(last["durationMs"]["triggerExecution"]) / 1000.0 if last else 0.0
+        rows = int(last["numInputRows"]) if last else 0
+        high = self._progress.high
+        lag = None
+        if self.axis.kind != "integer" and high is not None:
+            lag = time.time() - high / 1_000_000
+        return Status(
+            active=self.is_active,
+            batch=tally.batch,
+            rows=rows,
+            rows_per_second=rows / seconds if seconds else 0.0,
+            batch_seconds=seconds,
+            watermark=self._progress.frontier,
+            high=high,
+            lag=lag,
+            state_bytes=sum(store.state_bytes for store in stores),
+            slices=sum(store.slices for store in stores),
+            pieces=sum(store.pieces for store in stores),
+            read_bytes=tally.total("read_bytes"),
+            written_bytes=tally.total("written_bytes"),
+            changes=catalogue.number,
+            queries=tuple(
+                QueryStatus(
+                    entry.query.name,
+                    entry.number,
+                    entry.complete_from,
+                    tally.answers.get(entry.number, 0),
+                    tally.late_rows(entry.number),
+                    shares.get(entry.number, 0.0),
+                    tuple(a.store for a in entry.assignments),
+                )
+                for entry in catalogue.entries
+            ),
+            stores=tuple(stores),
+            error=self._error,
+        )
+
+    def metrics(self) -> str:
+        """The status as Prometheus text."""
+        return prometheus(self.status())
+
+    def serve_metrics(self, port: int = 0) -> int:
+        """Serve `metrics()` at http://127.0.0.1:port/metrics; returns the port."""
+        if self._server is None:
+            self._server = MetricsServer(self.metrics, port)
+        return self._server.port
+
+    def explain(self) -> str:
+        """The plan, and what it predicted beside what was measured."""
+        from weft.spark.streaming.adaptive import measured_lines
+
+        plan = Plan.from_dict(self.catalogue.plan)
+        lines = [plan.explain(), *measured_lines(plan, self.catalogue, self._tally, self._rate())]
+        return "\n".join(lines)
+
+    @property
+    def queries(self) -> Iterable[Query]:
+        """The queries that run."""
+        return tuple(self.catalogue.queries)
+
+    @property
+    def progress(self) -> Progress:
+        """How far the stream has come."""
+        return self._progress
+
+
+def _batch_of(query: StreamingQuery) -> int:
+    progress = query.lastProgress
+    return -1 if progress is None else int(progress["batchId"])

@@ -1,0 +1,157 @@
+"""Opening a checkpoint: the catalogue that a stream starts with, and the sink it writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from weft.errors import CheckpointError, EngineError, WorkloadError
+from weft.plan.optimizer import optimize
+from weft.plan.plan import Plan
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.sinks import ParquetSink, Sink
+from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, ProgressFile, Settings
+from weft.spark.streaming.evolve import first_catalogue, next_catalogue
+from weft.spark.streaming.running import Running, Trigger
+
+MODES = ("append", "update")
+
+
+def start(
+    df: DataFrame,
+    axis: TimeAxis,
+    sink: str | Sink,
+    *,
+    checkpoint: str,
+    watermark: str | None = None,
+    queries: Sequence[Query] = (),
+    trigger: str | None = None,
+    output_mode: str = "append",
+    buckets: int | None = None,
+    adaptive: bool = False,
+    metrics_port: int | None = None,
+    **planning: Any,
+) -> Running:
+    """Start a stream, or go on with the one that the checkpoint holds.
+
+    On a new checkpoint the queries given are planned and written to its catalogue. On one that has
+    a catalogue, no queries need be given; if some are, those that are missing there are added and
+    those there that are not given are dropped.
+    """
+    if not df.isStreaming:
+        raise EngineError(
+            "start() is for a streaming DataFrame, and this one is a batch: use run()"
+        )
+    if output_mode not in MODES:
+        raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
+    files = CatalogueFiles(checkpoint)
+    now = files.latest()
+    if now is None:
+        catalogue = _first(df, axis, watermark, queries, output_mode, buckets, planning)
+        files.write(catalogue)
+    else:
+        _check(now, axis, watermark, output_mode)
+        catalogue = _reconciled(now, queries, ProgressFile(checkpoint))
+        if catalogue is not now:
+            files.write(catalogue)
+    running = Running(
+        df,
+        axis,
+        catalogue,
+        ParquetSink(sink) if isinstance(sink, str) else sink,
+        checkpoint=checkpoint,
+        trigger=Trigger.of(trigger),
+        adaptive=adaptive,
+    )
+    if metrics_port is not None:
+        running.serve_metrics(metrics_port)
+    return running
+
+
+def _first(
+    df: DataFrame,
+    axis: TimeAxis,
+    watermark: str | None,
+    queries: Sequence[Query],
+    mode: str,
+    buckets: int | None,
+    planning: dict[str, Any],
+) -> Catalogue:
+    if not queries:
+        raise WorkloadError("a new checkpoint needs queries: add one to the loom first")
+    if watermark is None:
+        raise EngineError(
+            "watermark=None: a stream needs one, for instance watermark='30 seconds' (how much "
+            "later than a window's end its rows may come)"
+        )
+    planning = {"rate": 1000.0, "strategy": "weave", "engine": "operator", **planning}
+    plan = optimize(list(queries), **planning)
+    spark = df.sparkSession
+    count = parallelism(spark) if buckets is None else buckets
+    partitions = min(count, parallelism(spark))
+    settings = Settings(
+        axis.column, axis.kind, str(watermark), spread(spark, count, partitions), partitions, mode
+    )
+    return first_catalogue(plan, settings)
+
+
+def _check(now: Catalogue, axis: TimeAxis, watermark: str | None, mode: str) -> None:
+    settings = now.settings
+    given = {"time": axis.column, "kind": axis.kind, "output_mode": mode}
+    stored = {"time": settings.time, "kind": settings.kind, "output_mode": settings.mode}
+    if watermark is not None:
+        given["watermark"], stored["watermark"] = str(watermark), settings.watermark
+    for name, value in given.items():
+        if value != stored[name]:
+            raise CheckpointError(
+                f"{name}={value!r}: this checkpoint was made with {stored[name]!r}"
+            )
+
+
+def _reconciled(now: Catalogue, queries: Sequence[Query], progress: ProgressFile) -> Catalogue:
+    """The catalogue with exactly the queries given; as it is if none are."""
+    if not queries:
+        return now
+    wanted = {query.name.lower(): query for query in queries}
+    known = {query.name.lower(): query for query in now.queries}
+    gone = [name for name in known if name not in wanted or wanted[name] != known[name]]
+    new = [query for name, query in wanted.items() if name not in known or name in gone]
+    if not gone and not new:
+        return now
+    plan = Plan.from_dict(now.plan)
+    if len(gone) < len(known):
+        plan = plan.drop([known[name].name for name in gone]) if gone else plan
+        plan = plan.add(new) if new else plan
+    else:
+        plan = optimize(new, **_options(plan))
+    return next_catalogue(now, plan, progress.read())
+
+
+def _options(plan: Plan) -> dict[str, Any]:
+    options = plan.request.options
+    return {"rate": options.rate, "strategy": options.strategy, "engine": options.engine}
+
+
+def parallelism(spark: SparkSession) -> int:
+    """How many tasks run at once."""
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except Exception:  # Spark Connect has no context
+        return int(spark.conf.get("spark.sql.shuffle.partitions", "8") or 8)
+
+
+def spread(spark: SparkSession, buckets: int, partitions: int) -> tuple[int, ...]:
+    """Numbers that Spark's hash partitioning deals evenly to so many partitions."""
+    rows = (
+        spark.range(64 * max(buckets, partitions))
+        .selectExpr("CAST(id AS INT) AS id", f"pmod(hash(CAST(id AS INT)), {partitions}) AS p")
+        .collect()
+    )
+    by_partition: dict[int, list[int]] = {}
+    for row in rows:
+        by_partition.setdefault(row["p"], []).append(row["id"])
+    dealt = [by_partition[bucket % partitions][bucket // partitions] for bucket in range(buckets)]
+    return tuple(dealt)

@@ -1,0 +1,60 @@
+"""Expressions over aggregates and HAVING, as Spark SQL over a query's combined partials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from weft.errors import EngineError
+from weft.plan.time_axis import TimeAxis, quote
+from weft.query.aggregates.aggregate import Aggregate
+from weft.query.aggregates.part import Part
+from weft.query.query import Query
+
+
+@dataclass(frozen=True)
+class WovenSql:
+    """SQL over the columns `start`, `k0`, ... and `p0_total`, ... of one query."""
+
+    outputs: tuple[tuple[str, str], ...]
+    """Name and SQL of each output."""
+    having: str | None
+
+    def applied(self, frame: DataFrame, axis: TimeAxis, query: Query) -> DataFrame:
+        """The plain query's columns and rows, from its combined partials."""
+        columns = [("window", axis.window("start", query.window.range))]
+        columns += [(key.name, f"k{at}") for at, key in enumerate(query.keys)]
+        columns += list(self.outputs)
+        selected = [f"{sql} AS {quote(name)}" for name, sql in columns]
+        if self.having is None:
+            return frame.selectExpr(*selected)
+        kept = frame.selectExpr(*selected, f"{self.having} AS weft_having")
+        return kept.where("weft_having").drop("weft_having")
+
+
+def woven_sql(
+    query: Query, time: str, names: Mapping[Part, Sequence[str]], types: Mapping[str, str]
+) -> WovenSql:
+    """How Spark SQL makes the query's answers of its partials."""
+
+    def answer(call: Aggregate) -> str:
+        kept = call.ordered(time)
+        known = [types[arg] for arg in call.args if arg in types]
+        sql = kept.spark_lower([names[part] for part in kept.parts], known or None)
+        if sql is None:
+            raise EngineError(
+                f"query {query.name!r}: {call.function}({', '.join(call.args)}) has no exact form "
+                f"in SQL, so it cannot stand in an expression: ask for it as an output of its own"
+            )
+        return sql
+
+    outputs = tuple(
+        (output.name, output.render([answer(call) for call in output.calls]))
+        for output in query.outputs
+    )
+    having = query.having_filter
+    if having is None:
+        return WovenSql(outputs, None)
+    return WovenSql(outputs, having.render([answer(call) for call in having.calls]))
