@@ -37,7 +37,10 @@ class LinearCost:
 class CostModel(Protocol):
     """Prices the trees of one group of queries that may share."""
 
-    linear: LinearCost
+    @property
+    def linear(self) -> LinearCost:
+        """The model as a search sees it."""
+        ...
 
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
         """The cost of each tree, given edge rates and summed weights of its queries."""

@@ -38,7 +38,7 @@ def _heading(plan: Plan) -> list[str]:
 
 def _trees(plan: Plan, limit: int) -> list[str]:
     lines: list[str] = []
-    shown = range(len(plan.trees))
+    shown = list(range(len(plan.trees)))
     if len(shown) > limit:
         shown = sorted(shown, key=lambda number: -plan._priced[0][number])[:limit]
         lines.append(f"(the {limit} costliest of {len(plan.trees)} trees)")

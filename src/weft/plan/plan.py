@@ -97,8 +97,8 @@ class Plan:
             model = self.request.model(rows)
             labels = self.labels[rows]
             trees = np.unique(labels)
-            weight = np.bincount(labels, weights=model.linear.weight, minlength=len(cost))[trees]
-            cost[trees] = model.price(self.edge_rates[trees], weight)
+            weight = np.bincount(labels, weights=model.linear.weight, minlength=len(cost))
+            cost[trees] = model.price(self.edge_rates[trees], weight[trees].astype(np.float64))
             alone += np.bincount(
                 labels,
                 weights=model.price(single[rows], model.linear.weight),

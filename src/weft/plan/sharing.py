@@ -45,7 +45,7 @@ class Compatibility:
         else:
             entries.append(("parts without a bound", heavy))
         if self.predicates == "equal":
-            entries.append(("predicate", query.predicate))
+            entries.append(("predicates", query.predicate))
         return tuple(entries)
 
     def groups(self, queries: Sequence[Query]) -> list[list[int]]:
