@@ -97,7 +97,10 @@ def _push_not(inner: Node) -> Node:
             return _spell(replace(inner, op="IS DISTINCT FROM"))
         elif inner.op in _OPPOSITE:
             return _spell(replace(inner, op=_OPPOSITE[inner.op]))
-    return Op("NOT", (_spell(inner),), at=inner.at)
+    spelled = _spell(inner)
+    if isinstance(spelled, Op) and spelled.op in _OPPOSITE:  # isnull(x) has become x IS NULL
+        return replace(spelled, op=_OPPOSITE[spelled.op])
+    return Op("NOT", (spelled,), at=inner.at)
 
 
 def _two_comparisons(node: Op) -> Op:

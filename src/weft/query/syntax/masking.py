@@ -68,14 +68,13 @@ def mask(sql: str, words: frozenset[str], given: Sequence[Token] | None = None) 
     cases = 0  # how many CASEs are open
     for index, token in enumerate(tokens):
         before = tokens[index - 1] if index else None
-        after = tokens[index + 1] if index + 1 < len(tokens) else None
         piece = token.text
         if token.text == "(":
             calls.append("" if before is None or before.kind != "name" else before.word)
         elif token.text == ")" and calls:
             calls.pop()
         elif token.kind == "name" and _is_structure(
-            token, before, after, words | _CASE_WORDS if cases else words
+            tokens, index, words | _CASE_WORDS if cases else words
         ):
             piece = token.word
             cases += {"CASE": 1, "END": -1}.get(piece, 0)
@@ -89,22 +88,22 @@ def mask(sql: str, words: frozenset[str], given: Sequence[Token] | None = None) 
     return Masked(sql, tokens, " ".join(pieces))
 
 
-def _is_structure(
-    token: Token, before: Token | None, after: Token | None, words: frozenset[str]
-) -> bool:
+def _is_structure(tokens: Sequence[Token], index: int, words: frozenset[str]) -> bool:
     """Whether a name is a word of SQL's structure here rather than a name."""
-    if before is not None and before.text == ".":
+    word = tokens[index].word
+    before = tokens[index - 1].word if index else ""
+    after = tokens[index + 1].word if index + 1 < len(tokens) else ""
+    if before == ".":
         return False
-    following = "" if after is None else after.word
-    if token.word == "FILTER":  # after a call, not the function filter(array, ...)
-        return before is not None and before.text == ")" and following == "("
-    if token.word in ("IGNORE", "RESPECT"):
-        return following == "NULLS"
-    if token.word == "NULLS":
-        return before is not None and before.word in ("IGNORE", "RESPECT")
-    if token.word in ("NULL", "TRUE", "FALSE"):  # constants, except in IS NULL
-        return before is not None and before.word in ("IS", "NOT") and following != "("
-    return token.word in words
+    if word == "FILTER":  # after a call, not the function filter(array, ...)
+        return before == ")" and after == "("
+    if word in ("IGNORE", "RESPECT"):
+        return after == "NULLS"
+    if word == "NULLS":
+        return before in ("IGNORE", "RESPECT")
+    if word in ("NULL", "TRUE", "FALSE"):  # constants, except in IS [NOT] NULL
+        return before == "IS" or (before == "NOT" and index > 1 and tokens[index - 2].word == "IS")
+    return word in words
 
 
 def words_in(found: exp.Expression) -> list[str]:
