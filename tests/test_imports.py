@@ -1,0 +1,96 @@
+"""Who may import what: imports point to earlier stages only, and only weft/spark knows pyspark."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+SOURCE = Path(__file__).parent.parent / "src" / "weft"
+
+EARLIER: dict[str, set[str]] = {
+    "errors": set(),
+    "query": {"errors"},
+    "plan": {"errors", "query"},
+    "slices": {"errors", "query", "plan"},
+    "finals": {"errors", "query", "plan", "slices"},
+    "sinks": {"errors", "query", "plan", "slices", "finals"},
+    "spark": {"errors", "query", "plan", "slices", "finals", "sinks"},
+}
+"""What each stage may import besides itself."""
+ENDS = {"cli", "dashboard", "bench", "__init__", "__main__"}
+"""They may import every stage, and no stage imports them."""
+
+
+@cache
+def imports() -> dict[str, frozenset[str]]:
+    """Of every file, the modules that it imports: at its top, in functions, or for types."""
+    return {
+        path.relative_to(SOURCE).as_posix(): imported(path.read_text(encoding="utf-8"))
+        for path in sorted(SOURCE.rglob("*.py"))
+    }
+
+
+def imported(text: str) -> frozenset[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.update(f"{'.' * node.level}{node.module or ''}.{a.name}" for a in node.names)
+    return frozenset(found)
+
+
+def stage_of(file: str) -> str:
+    return file.split("/")[0].removesuffix(".py")
+
+
+def offences(wrong: Callable[[str, str], bool]) -> list[str]:
+    return [
+        f"{file} imports {module}"
+        for file, modules in imports().items()
+        for module in sorted(modules)
+        if wrong(file, module)
+    ]
+
+
+def package(module: str) -> str:
+    return module.split(".")[0]
+
+
+def test_reads_every_form_of_import() -> None:
+    text = "import a.b\ndef f():\n    from c import d, e\nfrom . import g\n"
+    assert imported(text) == {"a.b", "c.d", "c.e", "..g"}
+
+
+def test_every_stage_is_known() -> None:
+    assert {stage_of(file) for file in imports()} <= set(EARLIER) | ENDS
+
+
+def test_imports_point_to_earlier_stages() -> None:
+    def wrong(file: str, module: str) -> bool:
+        stage, target = stage_of(file), f"{module}.".split(".")[1]
+        if stage in ENDS or package(module) != "weft" or target not in set(EARLIER) | ENDS:
+            return False
+        return target != stage and target not in EARLIER[stage]
+
+    assert offences(wrong) == []
+
+
+def test_imports_are_absolute() -> None:
+    assert offences(lambda file, module: module.startswith(".")) == []
+
+
+def test_only_the_spark_stage_imports_pyspark() -> None:
+    assert (
+        offences(lambda file, m: stage_of(file) != "spark" and package(m) in ("pyspark", "py4j"))
+        == []
+    )
+
+
+def test_only_the_reading_of_sql_imports_sqlglot() -> None:
+    def wrong(file: str, module: str) -> bool:
+        return package(module) == "sqlglot" and not file.startswith(("query/syntax/", "query/sql/"))
+
+    assert offences(wrong) == []
