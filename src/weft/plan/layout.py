@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from weft.query.aggregates.positional import ordered
@@ -11,6 +12,7 @@ from weft.query.aggregates.registry import monoid_of
 from weft.query.window import Window
 
 if TYPE_CHECKING:
+    from weft.query.aggregates.aggregate import Aggregate
     from weft.query.aggregates.part import Part
     from weft.query.query import Query
 
@@ -57,13 +59,23 @@ class Layout:
     places: tuple[tuple[int, int], ...]
     """Of each query, its fold and the number of its target."""
     time: str
+    types: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Spark's names of the types of the aggregates' arguments, as far as they are known."""
 
     @classmethod
-    def of(cls, queries: Sequence[Query], time: str) -> Layout:
+    def of(
+        cls, queries: Sequence[Query], time: str, types: Mapping[str, str] | None = None
+    ) -> Layout:
         """The layout of a tree of these queries over a time column (quoted SQL)."""
+        types = types or {}
         keys = tuple(dict.fromkeys(key.expression for query in queries for key in query.keys))
         parts = tuple(
-            dict.fromkeys(ordered(part, by=time) for query in queries for part in query.parts)
+            dict.fromkeys(
+                ordered(part, by=time)
+                for query in queries
+                for call in query.calls
+                for part in parts_of(call, types)
+            )
         )
         predicates = tuple(dict.fromkeys(query.predicate for query in queries))
         numbers: dict[tuple[tuple[int, ...], Window, int], int] = {}
@@ -86,23 +98,38 @@ class Layout:
             for chosen in chosen_keys
         )
         places = tuple((chosen_keys.index(chosen), number) for chosen, number in asked)
-        return cls(tuple(queries), keys, parts, predicates, folds, places, time)
+        return cls(tuple(queries), keys, parts, predicates, folds, places, time, types)
 
     def columns(self, part: Part) -> tuple[str, ...]:
-        """The columns of one of the queries' parts, in the order of its components."""
-        kept = ordered(part, by=self.time)
-        at = self.parts.index(kept)
-        return tuple(f"p{at}_{component.name}" for component in monoid_of(kept).components)
+        """The columns of one of `parts`, in the order of its components."""
+        at = self._position[part]
+        return tuple(f"p{at}_{component.name}" for component in monoid_of(part).components)
 
-    def needed(self, target: Target) -> tuple[int, ...]:
-        """Positions of the parts that a target's queries ask for."""
-        asked = {
-            ordered(part, by=self.time)
-            for query, (_, number) in zip(self.queries, self.places, strict=True)
-            if number == target.number
-            for part in query.parts
-        }
-        return tuple(position for position, part in enumerate(self.parts) if part in asked)
+    @cached_property
+    def _position(self) -> dict[Part, int]:
+        return {part: position for position, part in enumerate(self.parts)}
+
+    def answer(self, call: Aggregate) -> str | None:
+        """SQL of an aggregate call's answer over the part columns; None where SQL cannot."""
+        columns = []
+        for part in parts_of(call, self.types):
+            kept = ordered(part, by=self.time)
+            names = self.columns(kept)
+            # Kept with its time, a first value has one component more than without.
+            columns.append(names[1:] if kept.kind.endswith("_valid_at") else names)
+        return call.spark_lower(columns, argument_types(call, self.types))
+
+    @cached_property
+    def needs(self) -> dict[int, tuple[int, ...]]:
+        """Of each target, by number, the positions of the parts that its queries ask for."""
+        asked: dict[int, set[int]] = {}
+        for query, (_, number) in zip(self.queries, self.places, strict=True):
+            asked.setdefault(number, set()).update(
+                self._position[ordered(part, by=self.time)]
+                for call in query.calls
+                for part in parts_of(call, self.types)
+            )
+        return {number: tuple(sorted(parts)) for number, parts in asked.items()}
 
     @property
     def part_columns(self) -> tuple[str, ...]:
@@ -125,3 +152,14 @@ class Layout:
             if not any(step % t == 0 and (offset - b) % t == 0 for b, t in kept):
                 kept.append((offset, step))
         return kept
+
+
+def parts_of(call: Aggregate, types: Mapping[str, str]) -> tuple[Part, ...]:
+    """A call's parts, given the types of the arguments as far as they are known."""
+    return call.parts_for(argument_types(call, types))
+
+
+def argument_types(call: Aggregate, types: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The types of a call's arguments; None if one is not known."""
+    known = tuple(types[arg] for arg in call.args if arg in types)
+    return known if known and len(known) == len(call.args) else None

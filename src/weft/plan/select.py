@@ -11,7 +11,7 @@ from weft.plan.time_axis import TimeAxis, quote
 from weft.query.aggregates.registry import spark_merge, spark_partial
 
 if TYPE_CHECKING:
-    from weft.plan.coverage import CoveragePlan, Link
+    from weft.plan.coverage import Link
     from weft.query.window import Window
 
 # Past this many, `greatest` over all progressions makes a method too long for the JIT.
@@ -51,14 +51,18 @@ def signature(predicates: Sequence[str | None]) -> str:
     return f"filter(array({bits}), p -> p IS NOT NULL)"
 
 
-def slices(layout: Layout, axis: TimeAxis, source: str) -> str:
-    """The partials of every slice, fragment and key, from rows."""
+def slices(layout: Layout, axis: TimeAxis, source: str, start: str | None = None) -> str:
+    """The partials of every slice, fragment and key, from rows.
+
+    `start` is SQL of a row's slice, where there is a faster one than `slice_start`.
+    """
+    start = start or slice_start(layout.progressions(), axis.units())
     one = len(layout.predicates) == 1
     where = [f"{axis.quoted} IS NOT NULL"]
     if one and layout.predicates[0] is not None:
         where.append(f"({layout.predicates[0]})")
     rows = (
-        f"SELECT *, {slice_start(layout.progressions(), axis.units())} AS weft_slice"
+        f"SELECT *, {start} AS weft_slice"
         + ("" if one else f", {signature(layout.predicates)} AS weft_fragment")
         + "".join(f", {key} AS weft_k{i}" for i, key in enumerate(layout.keys))
         + f" FROM {source} WHERE {' AND '.join(where)}"
@@ -179,15 +183,11 @@ def pieces(layout: Layout, window: Window, link: Link, source: str) -> str:
     )
 
 
-def covered(layout: Layout, coverage: CoveragePlan, names: Sequence[str]) -> str:
-    """Every answer of a coverage plan in one relation, from one relation per window."""
+def tagged(layout: Layout, target: int, source: str) -> str:
+    """A window's instances as the answers of a target."""
     keys = [f"k{i}" for i in range(len(layout.keys))]
     columns = ", ".join(["start", *keys, *layout.part_columns])
-    numbers = {target.window: target.number for target in layout.folds[0].targets}
-    return " UNION ALL ".join(
-        f"SELECT {numbers[coverage.windows[node]]} AS target, {columns} FROM {names[node]}"
-        for node in coverage.asked
-    )
+    return f"SELECT {target} AS target, {columns} FROM {source}"
 
 
 def named(expressions: Sequence[tuple[str, str]]) -> str:

@@ -65,7 +65,7 @@ class Finals:
                 (t.number, t.window.range, t.window.slide, t.window.phase, t.predicate)
                 for t in fold.targets
             ),
-            needs=tuple(layout.needed(target) for target in fold.targets),
+            needs=tuple(layout.needs[target.number] for target in fold.targets),
             predicates=len(layout.predicates),
         )
 
@@ -86,7 +86,13 @@ class Finals:
         ]  # fmt: skip
         masks = self._masks(shards)
         asks = [
-            Ask(range, slide, phase, needed, masks[predicate] if masks else None)
+            Ask(
+                range=range,
+                slide=slide,
+                offset=phase,
+                parts=needed,
+                rows=masks[predicate] if masks else None,
+            )
             for (_, range, slide, phase, predicate), needed in zip(
                 self.targets, self.needs, strict=True
             )

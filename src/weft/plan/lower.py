@@ -1,0 +1,48 @@
+"""From combined partials to the plain query's columns, in SQL."""
+
+from __future__ import annotations
+
+from weft.errors import PlanError
+from weft.plan.layout import Layout
+from weft.plan.time_axis import TimeAxis, quote
+from weft.query.query import Query
+
+
+def can_lower(layout: Layout, query: Query) -> bool:
+    """Whether SQL gives every answer of the query exactly."""
+    return all(layout.answer(call) is not None for call in query.calls)
+
+
+def lowered_outputs(layout: Layout, query: Query) -> dict[str, str]:
+    """SQL of each output, by name, over the columns of combined partials."""
+    return {
+        output.name: output.render([_answer(layout, query, call) for call in output.calls])
+        for output in query.outputs
+    }
+
+
+def lowered(layout: Layout, query: Query, axis: TimeAxis, source: str) -> str:
+    """The plain query's answers, from the combined partials of all targets in `source`."""
+    fold, target = layout.places[layout.queries.index(query)]
+    del fold
+    columns = {"window": axis.window("start", query.window.range)}
+    columns |= {key.name: f"k{layout.keys.index(key.expression)}" for key in query.keys}
+    columns |= lowered_outputs(layout, query)
+    listed = ", ".join(f"{sql} AS {quote(name)}" for name, sql in columns.items())
+    having = query.having_filter
+    if having is None:
+        return f"SELECT {listed} FROM {source} WHERE target = {target}"
+    calls = [f"weft_c{number}" for number in range(len(having.calls))]
+    hidden = "".join(
+        f", {_answer(layout, query, call)} AS {name}"
+        for call, name in zip(having.calls, calls, strict=True)
+    )
+    inner = f"SELECT {listed}{hidden} FROM {source} WHERE target = {target}"
+    return f"SELECT {', '.join(map(quote, columns))} FROM ({inner}) WHERE {having.render(calls)}"
+
+
+def _answer(layout: Layout, query: Query, call: object) -> str:
+    sql = layout.answer(call)  # type: ignore[arg-type]
+    if sql is None:
+        raise PlanError(f"query {query.name!r}: {call} has no exact form in SQL; it runs as it is")
+    return sql

@@ -1,0 +1,63 @@
+"""Queries checked against the DataFrame they are to run on, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from weft.errors import ExpressionError
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.spark.native import native
+
+
+def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> dict[str, str]:
+    """The types of all aggregate arguments; an error names the first query that cannot run.
+
+    All queries are analysed at once, because Spark's analysis of hundreds one by one takes
+    seconds; only where that fails is the culprit looked for.
+    """
+    args = list(dict.fromkeys(arg for q in queries for call in q.calls for arg in call.args))
+    keys = list(dict.fromkeys(key.expression for q in queries for key in q.keys))
+    predicates = list(dict.fromkeys(q.predicate for q in queries if q.predicate))
+    outputs = list(dict.fromkeys(out.native for q in queries for out in q.outputs))
+    try:
+        row = df.select(
+            *(F.expr(sql).alias(f"c{i}") for i, sql in enumerate([*args, *keys, *predicates]))
+        ).schema
+        for field in row.fields[len(args) + len(keys) :]:
+            if not isinstance(field.dataType, T.BooleanType):
+                raise _culprit(df, axis, queries, None)
+        _ = (
+            df.groupBy(*(F.expr(key).alias(f"k{i}") for i, key in enumerate(keys)))
+            .agg(*(F.expr(sql).alias(f"a{i}") for i, sql in enumerate(outputs)))
+            .schema
+        )
+    except AnalysisException as error:
+        raise _culprit(df, axis, queries, error) from None
+    return {
+        arg: field.dataType.simpleString() for arg, field in zip(args, row.fields, strict=False)
+    }
+
+
+def _culprit(
+    df: DataFrame, axis: TimeAxis, queries: Sequence[Query], error: AnalysisException | None
+) -> ExpressionError:
+    for query in queries:
+        try:
+            _ = native(df, axis, query).schema
+        except AnalysisException as found:
+            return ExpressionError(
+                f"query {query.name!r} cannot run on this DataFrame: {_short(found)}"
+            )
+    return ExpressionError(f"the queries cannot run on this DataFrame: {_short(error)}")
+
+
+def _short(error: AnalysisException | None) -> str:
+    """Spark's message without the plan that it is followed by."""
+    text = str(error).split("\n'")[0].split(";\n")[0]
+    return " ".join(text.split())

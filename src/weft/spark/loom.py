@@ -1,0 +1,137 @@
+"""The loom: queries on one DataFrame, planned and run together."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame
+
+from weft.errors import EngineError, WorkloadError
+from weft.plan.explain import describe_window
+from weft.plan.optimizer import optimize
+from weft.plan.plan import Plan
+from weft.query.query import Query
+from weft.spark.batch import Batch, run_plan
+from weft.spark.check import check_queries
+from weft.spark.results import Results
+from weft.spark.schema import time_axis
+from weft.spark.statistics import Measured, measure
+from weft.spark.verify import VerifyReport, verify
+
+Engine = Literal["auto", "operator", "rewrite"]
+
+
+class Loom:
+    """Window queries on one DataFrame, sharing the work on it.
+
+    `df` is any DataFrame, joins and all; `time` its column of event time: TIMESTAMP,
+    TIMESTAMP_NTZ, DATE or, for windows on an integer axis, an integer. `watermark` is for
+    streams.
+    """
+
+    def __init__(self, df: DataFrame, time: str = "ts", watermark: str | None = None) -> None:
+        self.df = df
+        self.axis = time_axis(df.schema, time)
+        self.watermark = watermark
+        self._queries: dict[str, Query] = {}
+        self._measured: tuple[frozenset[object], Measured] | None = None
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """The queries, in the order added."""
+        return tuple(self._queries.values())
+
+    def add(self, query: Query | str, name: str | None = None) -> Query:
+        """Add a query, or the SQL of one (which needs a `name` unless it brings one)."""
+        if isinstance(query, str):
+            from weft.query.sql.spark import parse_query
+
+            query = parse_query(query, name=name, time=self.axis.column)
+        elif name is not None and name.lower() != query.name.lower():
+            raise WorkloadError(f"name={name!r}: the query is named {query.name!r} already")
+        if query.window.axis != self.axis.axis:
+            raise EngineError(
+                f"query {query.name!r}: its window, {describe_window(query.window)}, is on "
+                f"{'an integer' if query.window.axis == 'integer' else 'a time'} axis, and the "
+                f"time column {self.axis.column!r} is of kind {self.axis.kind}"
+            )
+        if query.name.lower() in self._queries:
+            raise WorkloadError(f"query {query.name!r} is in the loom already; drop it first")
+        self._queries[query.name.lower()] = query
+        return query
+
+    def drop(self, name: str) -> Query:
+        """Take a query out."""
+        if name.lower() not in self._queries:
+            known = ", ".join(repr(query.name) for query in self.queries) or "none"
+            raise WorkloadError(f"no query {name!r} in the loom; it has {known}")
+        return self._queries.pop(name.lower())
+
+    def plan(
+        self, *, rate: float | None = None, strategy: str = "auto", engine: Engine = "auto",
+        **options: Any,
+    ) -> Plan:  # fmt: skip
+        """Plan the queries. Without a `rate` it is measured, and groups and fragments with it."""
+        if not self._queries:
+            raise WorkloadError("the loom has no queries: add one first")
+        if rate is None and not self.df.isStreaming:
+            measured = self.measured()
+            rate = measured.rate
+            options.setdefault("statistics", measured.statistics)
+        options.setdefault("cost", "engine")
+        return optimize(
+            self.queries,
+            rate=1000.0 if rate is None else rate,
+            strategy=strategy,
+            engine="operator" if engine == "auto" else engine,
+            **options,
+        )
+
+    def measured(self) -> Measured:
+        """The rate, span, groups and fragments of the DataFrame; measured once per set of keys."""
+        needs = frozenset(
+            (tuple(key.expression for key in query.keys), query.predicate) for query in self.queries
+        )
+        if self._measured is None or self._measured[0] != needs:
+            self._measured = needs, measure(self.df, self.axis, self.queries)
+        return self._measured[1]
+
+    def explain(self, **options: Any) -> str:
+        """The plan, and how each tree of it would be run."""
+        engine = options.get("engine", "auto")
+        plan = self.plan(**options)
+        lines = [plan.explain()]
+        if not self.df.isStreaming:
+            batch = self._batch(plan, engine)
+            lines += [
+                f"run: tree {tree.number} by {choice}"
+                for tree, choice in zip(plan.trees, batch.choices, strict=True)
+            ]
+        return "\n".join(lines)
+
+    def run(
+        self, *, engine: Engine = "auto", plan: Plan | None = None, persist: bool = True,
+        **options: Any,
+    ) -> Results:  # fmt: skip
+        """Answer every query; lazy. `engine="rewrite"` uses nothing but Spark SQL.
+
+        Options go to `plan`, unless a finished `plan` of the same queries is given.
+        """
+        if engine not in ("auto", "operator", "rewrite"):
+            raise EngineError(f"engine={engine!r}: accepted are 'auto', 'operator', 'rewrite'")
+        if self.df.isStreaming:
+            raise EngineError("run() is for a batch DataFrame, and this one streams: use start()")
+        plan = self.plan(engine=engine, **options) if plan is None else plan
+        return Results(self._batch(plan, engine), persist=persist)
+
+    def verify(self, **options: Any) -> VerifyReport:
+        """Run the plain Spark queries beside the plan and compare row by row."""
+        with self.run(**options) as results:
+            return verify(self.df, self.axis, self.queries, results)
+
+    def _batch(self, plan: Plan, engine: Engine) -> Batch:
+        covered = any(tree.coverage is not None for tree in plan.trees)
+        chosen = ("rewrite" if covered else "operator") if engine == "auto" else engine
+        types = check_queries(self.df, self.axis, self.queries)
+        measured = self._measured[1] if self._measured else None
+        return run_plan(self.df, self.axis, plan, chosen, types, measured)

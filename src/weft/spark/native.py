@@ -1,0 +1,55 @@
+"""A query as the plain Spark query that defines it: the oracle of every test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.query.window import Window
+
+_TIME, _HAVING = "weft_time", "weft_having"
+
+
+def native(
+    df: DataFrame, axis: TimeAxis, query: Query, extra: Mapping[str, str] | None = None
+) -> DataFrame:
+    """`df.where(P).groupBy(window(...), *keys).agg(...)`, with HAVING as a filter behind it.
+
+    Where Spark's `window()` refuses (a slide longer than the range, an integer axis) the same
+    windows are made with `explode` of the starts, which is what `window()` itself expands to.
+    `extra` are further aggregates to compute beside the query's.
+    """
+    rows = df.where(F.expr(query.where)) if query.where else df
+    rows, window = windowed(rows, axis, query.window)
+    keys = [F.expr(key.native).alias(key.name) for key in query.keys]
+    aggregates = [F.expr(output.native).alias(output.name) for output in query.outputs]
+    aggregates += [F.expr(sql).alias(name) for name, sql in (extra or {}).items()]
+    having = query.having_filter
+    if having is None:
+        return rows.groupBy(window.alias("window"), *keys).agg(*aggregates)
+    # HAVING may name keys and the window, so they have to be columns before they are grouped by.
+    named = rows.withColumns({"window": window, **dict(zip((k.name for k in query.keys), keys))})
+    grouped = named.groupBy("window", *(F.col(f"`{key.name}`") for key in query.keys))
+    answers = grouped.agg(*aggregates, F.expr(having.native).alias(_HAVING))
+    return answers.where(_HAVING).drop(_HAVING)
+
+
+def windowed(rows: DataFrame, axis: TimeAxis, window: Window) -> tuple[DataFrame, Column]:
+    """Rows, and the column to group them by: each row once for each window that it is in."""
+    if axis.axis == "time" and window.slide <= window.range:
+        durations = (
+            f"{units} microseconds" for units in (window.range, window.slide, window.phase)
+        )
+        return rows, F.window(F.col(axis.quoted), *durations)
+    since = f"pmod({_TIME} - {window.phase}L, {window.slide}L)"
+    starts = f"sequence({_TIME} - {since}, {_TIME} - {window.range}L + 1L, -{window.slide}L)"
+    spread = (
+        rows.withColumn(_TIME, F.expr(axis.units()))
+        .where(f"{since} < {window.range}L")
+        .withColumn(_TIME, F.explode(F.expr(starts)))
+    )
+    return spread, F.expr(axis.window(_TIME, window.range))

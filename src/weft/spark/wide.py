@@ -1,0 +1,89 @@
+"""Answers side by side: one row per key and instant, one column per query and aggregate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.window import Window as Over
+
+from weft.plan.time_axis import TimeAxis, quote
+from weft.query.duration import MICROSECONDS
+from weft.query.query import Query
+from weft.query.window import Window
+
+_SHORT = {"day": "d", "hour": "h", "minute": "m", "second": "s", "millisecond": "ms"}
+
+
+def wide_table(
+    answers: Sequence[tuple[Query, DataFrame]], keys: list[str], axis: TimeAxis
+) -> DataFrame:
+    """What was known at each instant at which some window was complete."""
+    # Every answer becomes a row (keys, instant) with one column filled: a struct of its end and
+    # its aggregates, so that an answer can be told from an older one that is still the newest.
+    frames = []
+    for position, (_, frame) in enumerate(answers):
+        end = F.expr(TimeAxis("end", axis.kind).units().replace("`end`", "window.`end`"))
+        if axis.kind == "date":
+            end = F.expr("unix_micros(window.`end`)")
+        known = F.struct(end.alias("at"), F.struct(*_values(answers[position])).alias("v"))
+        frames.append(
+            frame.select(
+                *(F.col(quote(key)) for key in keys), end.alias("at"), known.alias(f"q{position}")
+            )
+        )
+    union = reduce(lambda a, b: a.unionByName(b, allowMissingColumns=True), frames)
+    columns = [f"q{position}" for position in range(len(answers))]
+    instants = union.groupBy(*map(quote, keys), "at").agg(
+        *(F.expr(f"any_value({name}, true)").alias(name) for name in columns)
+    )
+    over = Over.partitionBy(*(F.col(quote(key)) for key in keys) if keys else [F.lit(0)])
+    over = over.orderBy("at").rowsBetween(Over.unboundedPreceding, 0)
+    filled = instants.select(
+        *map(quote, keys),
+        "at",
+        *(F.last(name, ignorenulls=True).over(over).alias(name) for name in columns),
+    )
+    selected = [quote(key) for key in keys] + [f"{axis.instant('at')} AS time"]
+    for position, (query, _) in enumerate(answers):
+        window, known = query.window, f"q{position}"
+        newest = f"at - pmod(at - {window.phase + window.range}L, {window.slide}L)"
+        selected += [
+            f"CASE WHEN {known}.at = {newest} THEN {known}.v.{quote(name)} END AS {quote(shown)}"
+            for name, shown in zip(query.aggs, _names(answers)[position], strict=True)
+        ]
+    return filled.selectExpr(*selected)
+
+
+def _values(answer: tuple[Query, DataFrame]) -> list:
+    return [F.col(quote(name)) for name in answer[0].aggs]
+
+
+def _names(answers: Sequence[tuple[Query, DataFrame]]) -> list[list[str]]:
+    """`aggregate_range`, or `query_aggregate` where that is not unique."""
+    named = [[f"{agg}_{short(query.window)}" for agg in query.aggs] for query, _ in answers]
+    often = Counter(name for some in named for name in some)
+    return [
+        [
+            name if often[name] == 1 else f"{query.name}_{agg}"
+            for name, agg in zip(some, query.aggs, strict=True)
+        ]
+        for some, (query, _) in zip(named, answers, strict=True)
+    ]
+
+
+def short(window: Window) -> str:
+    """A window's range in a few letters.
+
+    >>> short(Window(range="90 minutes")), short(Window(range="24 hours")), short(Window(range=5))
+    ('90m', '24h', '5')
+    """
+    if window.axis == "integer":
+        return str(window.range)
+    for unit in ("hour", "minute", "second", "millisecond"):
+        if window.range % MICROSECONDS[unit] == 0:
+            return f"{window.range // MICROSECONDS[unit]}{_SHORT[unit]}"
+    return f"{window.range}us"
