@@ -45,7 +45,7 @@ def bitset_rate(edges: Progressions, memory: int = MEMORY, *, fractions: bool = 
 
 
 def composite_edges(edges: Progressions, memory: int = MEMORY) -> Int64:
-    """Every edge of one composite slide, in order, from tick 1 to the composite slide itself.
+    """Every edge of one composite slide, in order, as instants from 1 to the slide itself.
 
     >>> composite_edges(Progressions.of_arrays([3, 0], [9, 4]))
     array([ 3, 4, 8, 12, 16, 20, 21, 24, 28, 30, 32, 36])
@@ -58,7 +58,9 @@ def composite_edges(edges: Progressions, memory: int = MEMORY) -> Int64:
         )
     marks = mark(edges.offset, edges.step, period).view(np.uint8)
     ticks = np.flatnonzero(np.unpackbits(marks, bitorder="little")[:period])
-    return np.sort(np.where(ticks == 0, period, ticks)).astype(np.int64)
+    instants = edges.origin + edges.unit * ticks
+    instants[instants == 0] = edges.unit * period
+    return np.sort(instants)
 
 
 @njit(cache=True, error_model="numpy")

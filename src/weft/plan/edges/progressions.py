@@ -22,7 +22,7 @@ LONGEST = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Progressions:
-    """The instants `x = offset[i] mod step[i]` for any i, counted in ticks of `unit`.
+    """The instants `origin + unit * x` with `x = offset[i] mod step[i]` for any i.
 
     Normalised: `0 <= offset < step`, sorted by step and offset, and no progression lies within
     another. What all steps and distances have in common is taken out into `unit`, which keeps
@@ -37,6 +37,7 @@ class Progressions:
     offset: Int64
     step: Int64
     unit: int = 1
+    origin: int = 0
 
     @classmethod
     def of_windows(cls, windows: Windows, pieces: Pieces = "pairs") -> Progressions:
@@ -116,6 +117,8 @@ def clean_arrays(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
     >>> clean_arrays(np.array([7, 0, 2, 1]), np.array([6, 4, 4, 3]))
     (array([1, 0, 2]), array([3, 4, 4]))
     """
+    if len(step) == 0:
+        return offset, step
     offset, step = _sorted(offset % step, step)
     fresh = np.ones(len(step), bool)
     fresh[1:] = (step[1:] != step[:-1]) | (offset[1:] != offset[:-1])
@@ -130,14 +133,12 @@ def clean_arrays(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
         if len(group):
             kept_size.append(size)
             kept.append(group)
-    if not kept:
-        return offset[:0], step[:0]
     return np.concatenate(kept), np.repeat(kept_size, [len(group) for group in kept])
 
 
 def _sorted(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
     """By step, then offset; where both fit in one word, a plain sort is ten times quicker."""
-    if len(step) and step.max() < 2**31:
+    if step.max() < 2**31:
         packed = np.sort(step << 31 | offset)
         return packed & (2**31 - 1), packed >> 31
     order = np.lexsort((offset, step))
@@ -151,5 +152,5 @@ def _compact(offset: Int64, step: Int64) -> Progressions:
     unit = int(np.gcd.reduce(np.concatenate((step, offset - offset[0]))))
     if unit == 1:
         return Progressions(offset, step)
-    step = step // unit
-    return Progressions(*_sorted((offset - offset[0]) // unit % step, step), unit)
+    origin = int(offset[0]) % unit
+    return Progressions(*_sorted((offset - origin) // unit, step // unit), unit, origin)

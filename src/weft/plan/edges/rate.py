@@ -13,7 +13,7 @@ How = Literal[
 
 @dataclass(frozen=True)
 class Rate:
-    """An edge rate: edges per unit of time (per microsecond on a time axis).
+    """An edge rate: edges per unit of the axis (per microsecond on a time axis).
 
     `how` names the method that really answered, `work` counts its steps (nodes of a recursion,
     groups of F1, cells of an elimination, bits of a bit set, instants of a sample). A sampled
