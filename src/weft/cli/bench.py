@@ -46,8 +46,9 @@ def show(rows: list[dict[str, Any]]) -> None:
 
     from rich.table import Table
 
-    for columns, some in groupby(rows, key=lambda row: tuple(row)):
-        table = Table(*columns, box=None, header_style="bold")
+    for _, group in groupby(rows, key=list):
+        some = list(group)
+        table = Table(*some[0], box=None, header_style="bold")
         for row in some:
             table.add_row(*(_cell(value) for value in row.values()))
         console().print(table)

@@ -176,10 +176,11 @@ class EngineCost:
 
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
         """The cost of each tree, given edge rates and summed weights of its queries."""
-        partials = np.array([_alive(self.rate, rate, self.cells) for rate in edge_rate])
+        partials: Float64 = np.array([_alive(self.rate, rate, self.cells) for rate in edge_rate])
         per_partial = self.constants.partial
         scale = self.linear.per_edge / per_partial if per_partial else 1.0
-        return self.linear.fixed + edge_rate * partials * (per_partial + weight / scale)
+        per_edge: Float64 = partials * (per_partial + weight / scale)
+        return self.linear.fixed + edge_rate * per_edge
 
 
 def _alive(rate: float, edge_rate: float, cells: float) -> float:

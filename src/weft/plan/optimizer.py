@@ -160,6 +160,9 @@ def assemble(request: Request, found: list[tuple[npt.NDArray[np.intp], Any]]) ->
     rate = np.zeros(trees)
     rate[moved] = np.concatenate(rates) if rates else rate
     reports = [grouping.report for _, grouping in found]
+    curves = tuple(
+        ((len(rows), grouping.cost(request.model(rows).linear)),) for rows, grouping in found
+    )
     return Plan(
         request,
         labels,
@@ -174,6 +177,7 @@ def assemble(request: Request, found: list[tuple[npt.NDArray[np.intp], Any]]) ->
             exact=all(report.exact for report in reports),
             notes=tuple(dict.fromkeys(note for report in reports for note in report.notes)),
         ),
+        curves,
     )
 
 

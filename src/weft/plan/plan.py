@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -55,6 +55,8 @@ class Plan:
     coverages: dict[int, CoveragePlan]
     """The coverage plan of each tree that has one."""
     report: PlanReport
+    curves: tuple[tuple[tuple[int, float], ...], ...] = ()
+    """Per sharing group, (queries, cost) of its plans from scratch: what changes are judged by."""
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.request.table):
@@ -146,11 +148,13 @@ class Plan:
             digits = name[1:] if name[:1].lower() == "q" else ""
             if digits.isdigit() and 1 <= int(digits) <= len(names):
                 return int(digits) - 1
-        else:
-            for position, known in enumerate(names):
-                if known.lower() == name.lower():
-                    return position
+        elif name.casefold() in self._positions:
+            return self._positions[name.casefold()]
         raise PlanError(f"no query {name!r} in this plan; it has {_listed(names)}")
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name.casefold(): at for at, name in enumerate(self.request.names)}
 
     def why(self, a: str, b: str) -> str:
         """One sentence on why two queries share a tree, or why they do not."""
@@ -219,6 +223,9 @@ class Plan:
             "windows": None
             if self.queries
             else {
+                "names": None
+                if isinstance(self.request.names, RowNames)
+                else list(self.request.names),
                 "range": table.range.tolist(),
                 "slide": table.slide.tolist(),
                 "offset": table.offset.tolist(),
@@ -228,6 +235,7 @@ class Plan:
             "trees": [tree.to_dict() for tree in self.trees],
             "labels": self.labels.tolist(),
             "report": self.report.to_dict(),
+            "curves": [[list(point) for point in curve] for curve in self.curves],
         }
 
     @classmethod
@@ -245,7 +253,10 @@ class Plan:
         if data["queries"]:
             request = Request.of([Query.from_dict(entry) for entry in data["queries"]], options)
         else:
-            request = Request.of(WindowTable(**data["windows"], axis=data["axis"]), options)
+            windows = dict(data["windows"])
+            names = windows.pop("names")
+            request = Request.of(WindowTable(**windows, axis=data["axis"]), options)
+            request = request if names is None else replace(request, names=names)
         trees = data["trees"]
         unit = request.unit
         rates = [np.nan if t["edge_rate"] is None else t["edge_rate"] / unit for t in trees]
@@ -259,6 +270,7 @@ class Plan:
                 if tree["coverage"]
             },
             PlanReport(**(data["report"] | {"notes": tuple(data["report"]["notes"])})),
+            tuple(tuple((int(n), float(c)) for n, c in curve) for curve in data["curves"]),
         )
 
 
