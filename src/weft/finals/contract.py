@@ -98,6 +98,8 @@ class Final(ABC):
             )
         self.algebra = algebra
         self.capacity = capacity
+        self.origin = first
+        """The first position ever held: a range may begin before it, there was nothing."""
         self.first = first
         self.end = first
         self.store: Store = MemoryStore() if store is None else store
@@ -131,6 +133,11 @@ class Final(ABC):
 
     def answer(self, start: int | None = None, end: int | None = None) -> Any:
         """The combination of the slices `[start, end)`; without them, of all that is held."""
+        if start is not None and start < self.first and self.first > self.origin:
+            raise FinalsError(
+                f"start={start} of {self.card.name} was let go of: accepted are positions from "
+                f"{self.first}"
+            )
         start = self.first if start is None else max(start, self.first)
         end = self.end if end is None else min(end, self.end)
         if start >= end:
@@ -177,15 +184,18 @@ class Final(ABC):
 
     def numbers(self) -> dict[str, int]:
         """The structure's own state besides its cells: name to integer."""
-        return {"first": self.first, "end": self.end, "capacity": self.capacity, **self._numbers()}
+        return {
+            "first": self.first,
+            "end": self.end,
+            "capacity": self.capacity,
+            "origin": self.origin,
+            **self._numbers(),
+        }
 
     def restore_numbers(self, numbers: Mapping[str, int]) -> None:
         """Take back what `numbers` gave; the cells come from the store."""
-        rest = dict(numbers)
-        self.first, self.end = rest.pop("first"), rest.pop("end")
-        self.capacity = rest.pop("capacity")
-        for name, value in rest.items():
-            setattr(self, name, value)
+        for name in self.numbers():
+            setattr(self, name, numbers[name])
 
     def is_live(self, cells: str, low: int, high: int) -> bool:
         """Whether any slot from low up to high of the named cells may still be read."""

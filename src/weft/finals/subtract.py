@@ -60,7 +60,7 @@ class Subtract(Final):
             return False
         total = self.registers.get(_TOTAL)
         self.registers.put(
-            _TOTAL, self.algebra.combine(total, partial) if self.present else partial
+            _TOTAL, partial if total is None else self.algebra.combine(total, partial)
         )
         return True
 
@@ -69,9 +69,9 @@ class Subtract(Final):
             oldest = self.partials.get(position % self.capacity)
             if self._is_something(oldest):
                 self.present -= 1
-                if self.present:
-                    total = self.algebra.subtract(self.registers.get(_TOTAL), oldest)
-                    self.registers.put(_TOTAL, total)
+                total = self.registers.get(_TOTAL)
+                left = self.algebra.subtract(total, oldest) if self.present else None
+                self.registers.put(_TOTAL, left)
 
     def _answer(self, start: int, end: int) -> Any:
         return self.registers.get(_TOTAL) if self.present else self.algebra.identity

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from numba import types
+from numba import types, uint64
 from numba.extending import overload
 
 
@@ -93,6 +93,15 @@ def load(c: Any, i: Any) -> Any:
 def save(c: Any, i: Any, v: Any) -> Any:
     """Write the partial v to row i of the columns c; only within compiled code."""
     raise NotImplementedError("save(...) exists in compiled code only")
+
+
+def span(c: Any, i: Any, j: Any) -> Any:
+    """Rows i up to j of the columns c, as columns of their own; only within compiled code.
+
+    Loops over them from 0 have no index to check for being negative, and rows taken from one array
+    at two places are two arrays to the compiler, which may then work on them in parallel.
+    """
+    raise NotImplementedError("span(...) exists in compiled code only")
 
 
 def one(tag: Any, a: Any, b: Any) -> Any:
@@ -259,39 +268,58 @@ def _subtract(tag: Any, total: Any, oldest: Any) -> Any:
     return None
 
 
+# Rows are never negative; as unsigned numbers they need no check for that.
 _LOAD: dict[int, Callable[[Any, Any], Any]] = {
-    1: lambda c, i: (c[0][i],),
-    2: lambda c, i: (c[0][i], c[1][i]),
-    3: lambda c, i: (c[0][i], c[1][i], c[2][i]),
-    4: lambda c, i: (c[0][i], c[1][i], c[2][i], c[3][i]),
-    5: lambda c, i: (c[0][i], c[1][i], c[2][i], c[3][i], c[4][i]),
-    6: lambda c, i: (c[0][i], c[1][i], c[2][i], c[3][i], c[4][i], c[5][i]),
+    1: lambda c, i: (c[0][uint64(i)],),
+    2: lambda c, i: (c[0][uint64(i)], c[1][uint64(i)]),
+    3: lambda c, i: (c[0][uint64(i)], c[1][uint64(i)], c[2][uint64(i)]),
+    4: lambda c, i: (c[0][uint64(i)], c[1][uint64(i)], c[2][uint64(i)], c[3][uint64(i)]),
+    5: lambda c, i: (
+        c[0][uint64(i)],
+        c[1][uint64(i)],
+        c[2][uint64(i)],
+        c[3][uint64(i)],
+        c[4][uint64(i)],
+    ),
+    6: lambda c, i: (
+        c[0][uint64(i)],
+        c[1][uint64(i)],
+        c[2][uint64(i)],
+        c[3][uint64(i)],
+        c[4][uint64(i)],
+        c[5][uint64(i)],
+    ),
 }
 
 
 def _save1(c: Any, i: Any, v: Any) -> Any:
-    c[0][i] = v[0]
+    c[0][uint64(i)] = v[0]
 
 
 def _save2(c: Any, i: Any, v: Any) -> Any:
-    c[0][i], c[1][i] = v[0], v[1]
+    at = uint64(i)
+    c[0][at], c[1][at] = v[0], v[1]
 
 
 def _save3(c: Any, i: Any, v: Any) -> Any:
-    c[0][i], c[1][i], c[2][i] = v[0], v[1], v[2]
+    at = uint64(i)
+    c[0][at], c[1][at], c[2][at] = v[0], v[1], v[2]
 
 
 def _save4(c: Any, i: Any, v: Any) -> Any:
-    c[0][i], c[1][i], c[2][i], c[3][i] = v[0], v[1], v[2], v[3]
+    at = uint64(i)
+    c[0][at], c[1][at], c[2][at], c[3][at] = v[0], v[1], v[2], v[3]
 
 
 def _save5(c: Any, i: Any, v: Any) -> Any:
-    c[0][i], c[1][i], c[2][i], c[3][i], c[4][i] = v[0], v[1], v[2], v[3], v[4]
+    at = uint64(i)
+    c[0][at], c[1][at], c[2][at], c[3][at], c[4][at] = v[0], v[1], v[2], v[3], v[4]
 
 
 def _save6(c: Any, i: Any, v: Any) -> Any:
-    c[0][i], c[1][i], c[2][i], c[3][i], c[4][i] = v[0], v[1], v[2], v[3], v[4]
-    c[5][i] = v[5]
+    at = uint64(i)
+    c[0][at], c[1][at], c[2][at], c[3][at], c[4][at] = v[0], v[1], v[2], v[3], v[4]
+    c[5][at] = v[5]
 
 
 _SAVE = {1: _save1, 2: _save2, 3: _save3, 4: _save4, 5: _save5, 6: _save6}
@@ -305,3 +333,18 @@ def _load(c: Any, i: Any) -> Any:
 @overload(save, strict=False)
 def _save(c: Any, i: Any, v: Any) -> Any:
     return _SAVE.get(len(c))
+
+
+_SPAN: dict[int, Callable[[Any, Any, Any], Any]] = {
+    1: lambda c, i, j: (c[0][i:j],),
+    2: lambda c, i, j: (c[0][i:j], c[1][i:j]),
+    3: lambda c, i, j: (c[0][i:j], c[1][i:j], c[2][i:j]),
+    4: lambda c, i, j: (c[0][i:j], c[1][i:j], c[2][i:j], c[3][i:j]),
+    5: lambda c, i, j: (c[0][i:j], c[1][i:j], c[2][i:j], c[3][i:j], c[4][i:j]),
+    6: lambda c, i, j: (c[0][i:j], c[1][i:j], c[2][i:j], c[3][i:j], c[4][i:j], c[5][i:j]),
+}
+
+
+@overload(span, strict=False)
+def _span(c: Any, i: Any, j: Any) -> Any:
+    return _SPAN.get(len(c))
