@@ -27,6 +27,7 @@ Float64 = npt.NDArray[np.float64]
 _DEPTH = 128  # every level takes a prime digit from what is left; more than this is past a budget
 _ENTER, _NEXT, _LEAVE = 0, 1, 2
 _ROOM = 24  # arena entries per progression; more than enough, and checked
+_MANY = 8_192  # entries of one component: tidying takes their square
 _MORE = 100_000  # and for sets so large that most of the recursion is over after the first split
 
 
@@ -48,16 +49,13 @@ def tidy(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> int:
     kept = lo
     for i in range(lo, hi):
         a, s, w = off[i], step[i], weight[i]
-        fresh = True
-        for j in range(lo, kept):
-            if step[j] == s:
-                if off[j] == a:
-                    weight[j] += w * (1.0 - weight[j])
-                    fresh = False
-                    break
-            elif weight[j] == 1.0 and s % step[j] == 0 and a % step[j] == off[j]:
-                fresh = False
-                break
+        if kept > lo and step[kept - 1] == s and off[kept - 1] == a:
+            weight[kept - 1] += w * (1.0 - weight[kept - 1])
+            continue
+        fresh, j = True, lo
+        while fresh and j < kept and step[j] < s:
+            fresh = weight[j] < 1.0 or s % step[j] != 0 or a % step[j] != off[j]
+            j += 1
         if fresh:
             off[kept], step[kept], weight[kept] = a, s, w
             kept += 1
@@ -95,40 +93,44 @@ def _split(
     """Part the tidy [lo, hi) into independent components, reduced to what they share.
 
     Return the density covered by those that have a closed form, and the end of the others: they
-    lie from `hi` on, and `parent` holds at each one's first entry where it ends.
+    lie from `hi` on, and `parent` holds at each one's first entry where it ends. A component of
+    too many entries makes the density -1.
     """
     if hi == lo:
         return 0.0, hi
     whole = _closed(off, step, weight, lo, hi)
     if whole >= 0.0:
         return whole, hi
-    # One entry per distinct step (equal steps are neighbours) stands for its group.
+    # One entry per distinct step (equal steps are neighbours) stands for its group; the next
+    # group's is noted n places further, in space still unused.
+    n, groups, first = hi - lo, 0, lo
     for i in range(lo, hi):
         if i > lo and step[i] == step[i - 1]:
-            first = parent[i - 1]
             parent[i] = first
             shared[first] = step[first]
         else:
-            parent[i] = i
-            shared[i] = 1
-    for i in range(lo + 1, hi):
-        if step[i] == step[i - 1]:
-            continue
-        for j in range(lo, i):
-            if j > lo and step[j] == step[j - 1]:
-                continue
+            parent[first + n] = i
+            first, groups = i, groups + 1
+            parent[i], shared[i] = i, 1
+    parent[first + n] = hi
+    if groups > _MANY:
+        return -1.0, hi
+    i = parent[lo + n]
+    while i < hi:
+        j = lo
+        while j < i:
             x, y = _root(parent, i), _root(parent, j)
-            if x == y and shared[i] == step[i] and shared[j] == step[j]:
-                continue  # nothing more to learn
-            common = gcd(step[i], step[j])
-            if common > 1:
-                if shared[i] % common:
-                    shared[i] = shared[i] // gcd(shared[i], common) * common
-                if shared[j] % common:
-                    shared[j] = shared[j] // gcd(shared[j], common) * common
-                parent[max(x, y)] = min(x, y)
-    # Chain each component's entries: what follows entry i stands at i + n, in space still unused.
-    n = hi - lo
+            if x != y or shared[i] != step[i] or shared[j] != step[j]:
+                common = gcd(step[i], step[j])
+                if common > 1:
+                    if shared[i] % common:
+                        shared[i] = shared[i] // gcd(shared[i], common) * common
+                    if shared[j] % common:
+                        shared[j] = shared[j] // gcd(shared[j], common) * common
+                    parent[max(x, y)] = min(x, y)
+            j = parent[j + n]
+        i = parent[i + n]
+    # Chain each component's entries: what follows entry i stands at i + n.
     for i in range(lo, hi):
         if i > lo and step[i] == step[i - 1]:
             shared[i] = shared[i - 1]
@@ -141,13 +143,15 @@ def _split(
     for first in range(lo, hi):
         if parent[first] != first:
             continue
-        start, i = top, first
+        start, i, last = top, first, first
         while i >= 0:
             off[top], step[top], weight[top] = off[i] % shared[i], shared[i], weight[i]
             if shared[i] != step[i]:
                 weight[top] *= shared[i] / step[i]
             top += 1
-            i = shared[i + n]
+            i, last = shared[i + n], i
+        if top - start > _MANY and step[first] != step[last]:
+            return -1.0, hi
         top = tidy(off, step, weight, start, top)
         part = _closed(off, step, weight, start, top)
         if part >= 0.0:
@@ -210,6 +214,8 @@ def merged_rate(
     factor = np.empty(_DEPTH, np.float64)
     depth, nodes, mode = -1, 0, _ENTER
     lo, hi, part = n - n, n, 0.0
+    if nx + ny > _MANY and nx:
+        return -1.0, nodes
     if nx:  # as if x and y were one component, summed as far as x
         depth, mode = 0, _NEXT
         at[0], start[0], stop[0], done[0], total[0] = nx, 0, n, 0.0, rate_x
@@ -218,6 +224,8 @@ def merged_rate(
         if mode == _ENTER:  # the set [lo, hi)
             nodes += 1
             part, end = _split(off, step, weight, shared, parent, lo, hi)
+            if part < 0.0:
+                return -1.0, nodes
             if end == hi:
                 mode = _LEAVE
                 continue

@@ -125,15 +125,16 @@ def clean_arrays(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
     offset, step = offset[fresh], step[fresh]
     sizes, first = np.unique(step, return_index=True)
     groups = np.split(offset, first[1:])
-    kept_size: list[int] = []
+    kept_size = np.empty(len(sizes), np.int64)
     kept: list[Int64] = []
-    for size, group in zip(sizes.tolist(), groups, strict=True):
-        for divisor in np.flatnonzero(size % np.array(kept_size, np.int64) == 0):
+    for size, group in zip(sizes, groups, strict=True):
+        for divisor in np.flatnonzero(size % kept_size[: len(kept)] == 0):
             group = group[~np.isin(group % kept_size[divisor], kept[divisor])]
         if len(group):
-            kept_size.append(size)
+            kept_size[len(kept)] = size
             kept.append(group)
-    return np.concatenate(kept), np.repeat(kept_size, [len(group) for group in kept])
+    counts = [len(group) for group in kept]
+    return np.concatenate(kept), np.repeat(kept_size[: len(kept)], counts)
 
 
 def _sorted(offset: Int64, step: Int64) -> tuple[Int64, Int64]:

@@ -33,6 +33,7 @@ _BLOCK = 1 << 16
 _ROUND = 64  # draws between two looks at the interval; fewer, and it would promise too much
 _PER_PROGRESSION = 200  # instants that could be looked at while a progression is set up
 _DENSE = 256  # edges that a block should see
+_SPAN = 2**512
 _REDUCED = 20_000  # beyond this, summing private digits out costs more than it gains
 _CLOSE = 1e-6  # relative half width at which more draws are a waste
 
@@ -56,8 +57,9 @@ def sampled_rate(offset: Int64, step: Int64, *, work: int = WORK, seed: int = 0)
     upper = float(rates.sum())
     chance = random.Random(seed)
     if upper * _BLOCK >= _DENSE:
-        draw = _blocks(offset, step, cover, chance)
-        price, scale = int(_BLOCK * (1 + upper)) + _PER_PROGRESSION * len(step), 1.0
+        length = max(int(_BLOCK / max(upper, 1.0)), _DENSE)
+        draw = _blocks(offset, step, cover, length, chance)
+        price, scale = int(length * (1 + upper)) + _PER_PROGRESSION * len(step), 1.0
     else:
         draw = _members(offset, step, cover, rates, chance)
         price, scale = _PER_PROGRESSION * len(step), upper
@@ -88,18 +90,28 @@ def _interval(seen: list[float]) -> tuple[float, float]:
     return mean, student * spread / math.sqrt(n) + rare
 
 
+def _period(steps: list[int]) -> int:
+    """The composite slide, or a span so long that all residues are as good as uniform in it."""
+    period = 1
+    for step in steps:
+        period = math.lcm(period, step)
+        if period > _SPAN:
+            return _SPAN
+    return period
+
+
 def _blocks(
-    offset: Int64, step: Int64, cover: Float64, chance: random.Random
+    offset: Int64, step: Int64, cover: Float64, length: int, chance: random.Random
 ) -> Callable[[], float]:
     """Draws of the share that is covered of some consecutive instants."""
     sizes, which = np.unique(step, return_inverse=True)
-    period, moduli = math.lcm(*sizes.tolist()), sizes.tolist()
-    free = 1.0 - cover
+    moduli, free = sizes.tolist(), 1.0 - cover
+    period = _period(moduli)
 
     def draw() -> float:
         start = chance.randrange(period)  # too long for a word: reduced step by step
         places = np.array([start % s for s in moduli], np.int64)[which]
-        return float(_covered_share((offset - places) % step, step, free, _BLOCK))
+        return float(_covered_share((offset - places) % step, step, free, length))
 
     return draw
 
@@ -122,7 +134,7 @@ def _members(
     """Draws of whether an edge of one progression is new, given all earlier ones."""
     offsets, steps, covers = offset.tolist(), step.tolist(), cover.tolist()
     numbers, upto = range(len(steps)), rates.cumsum().tolist()
-    period = math.lcm(*steps)
+    period = _period(steps)
 
     def draw() -> float:
         i = chance.choices(numbers, cum_weights=upto)[0]
