@@ -132,7 +132,7 @@ class Definition:
     """The same by definition: a window takes a row until it is closed."""
 
     def __init__(self, plan: Program, delay: int) -> None:
-        self.plan, self.delay, self.watermark, self.closed = plan, delay, 0, None
+        self.plan, self.delay, self.watermark, self.closed = plan, delay, 0, 0
         self.open: dict[tuple[int, int, str], list[int]] = {}
         self.answers: dict[tuple[int, int, str], tuple[int, int]] = {}
         self.late: dict[int, int] = {}
@@ -146,11 +146,7 @@ class Definition:
                     continue
                 latest = t - (t - s.phase) % s.slide
                 starts = range(latest, t - s.range, -s.slide)
-                taken = [
-                    start
-                    for start in starts
-                    if self.closed is None or start + s.range > self.closed
-                ]
+                taken = [start for start in starts if start + s.range > self.closed]
                 for start in taken:
                     self.open.setdefault((s.query, start, key), []).append(value)
                 if starts and not taken:

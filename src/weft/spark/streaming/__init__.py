@@ -4,3 +4,7 @@ The plan is data here: queries come and go by restarting on the same checkpoint 
 kept. Modules that run inside Spark's workers (`groups`, `combining`, `lifting`, `bucket`, ...) are
 plain Arrow and NumPy and are tested without Spark; `operator` and `running` hold what needs it.
 """
+
+from weft.sinks.parquet import read_results
+
+__all__ = ["read_results"]

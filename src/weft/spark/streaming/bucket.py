@@ -296,8 +296,8 @@ class Bucket:
 
     @property
     def frontier(self) -> int:
-        """Windows that end at or before it are closed."""
-        return -FAR if self.index.frontier is None else self.index.frontier
+        """Windows that end at or before it are closed; Spark's watermark begins at the epoch."""
+        return 0 if self.index.frontier is None else self.index.frontier
 
     def signatures(self) -> list[int]:
         """The signature of every fragment."""

@@ -45,7 +45,7 @@ class Index:
     """What a bucket reads first and writes last in every micro-batch."""
 
     frontier: int | None = None
-    """Windows that end at or before it have been closed; None before the first micro-batch."""
+    """Windows that end at or before it are closed; None before the first micro-batch."""
     high: int | None = None
     """The greatest time seen on the stream."""
     timer: int | None = None

@@ -18,7 +18,7 @@ from weft.spark.streaming.emission import changed_answers, closing_answers
 from weft.spark.streaming.lowering import Lowering
 from weft.spark.streaming.payload import Parcel, Shipment, greatest
 from weft.spark.streaming.program import Program, StoreProgram
-from weft.spark.streaming.shards import FRAGMENT, flat
+from weft.spark.streaming.shards import FRAGMENT, SLICE, flat
 
 OUTPUT = COLUMNS
 
@@ -193,6 +193,7 @@ def figures(
             "pieces": len(pieces),
             "bytes": sum(piece.size for piece in pieces.values()),
             "shards": sum(s.shards.num_rows for s in came if s.store == number),
+            "cuts": sum(len(s.shards.column(SLICE).unique()) for s in came if s.store == number),
             "merging": merging.get(number, 0.0),
             "answering": answering.get(number, 0.0),
         }

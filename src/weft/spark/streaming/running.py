@@ -16,6 +16,7 @@ from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import MicroBatch, Sink
+from weft.spark.streaming.adaptive import Adapter, measured_lines
 from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.evolve import next_catalogue
@@ -87,7 +88,7 @@ class Running:
         self._stopped = threading.Event()
         self._server: MetricsServer | None = None
         self._error: str | None = None
-        self._adapter: Any = None
+        self._adapter = Adapter()
         self.catalogue = catalogue
         self._compiled = self._compile(catalogue)
         self._query = self._launch()
@@ -194,12 +195,16 @@ class Running:
 
     # Queries come and go.
 
-    def add(self, query: Query, *, backfill: bool = False) -> None:
-        """Weave a query in, from the next micro-batch on.
+    def add(self, query: Query | str, name: str | None = None, *, backfill: bool = False) -> None:
+        """Weave a query (or the SQL of one) in, from the next micro-batch on.
 
         It is answered from the first window that starts after everything seen so far; with
         `backfill`, from the first open window of which the slices are already kept.
         """
+        if isinstance(query, str):
+            from weft.query.sql.spark import parse_query
+
+            query = parse_query(query, name)
         with self._lock:
             names = {known.name.lower() for known in self.catalogue.queries}
             if query.name.lower() in names:
@@ -259,10 +264,6 @@ class Running:
         return None
 
     def _adapt(self) -> None:
-        from weft.spark.streaming.adaptive import Adapter
-
-        if self._adapter is None:
-            self._adapter = Adapter()
         plan = self._adapter.better_plan(self.catalogue, self._tally, self._rate())
         if plan is not None:
             self.replan(plan)
@@ -350,8 +351,6 @@ class Running:
 
     def explain(self) -> str:
         """The plan, and what it predicted beside what was measured."""
-        from weft.spark.streaming.adaptive import measured_lines
-
         plan = Plan.from_dict(self.catalogue.plan)
         lines = [plan.explain(), *measured_lines(plan, self.catalogue, self._tally, self._rate())]
         return "\n".join(lines)

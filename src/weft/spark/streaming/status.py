@@ -81,6 +81,8 @@ class Tally:
     merging: dict[int, float] = field(default_factory=dict)
     answering: dict[int, float] = field(default_factory=dict)
     shards: dict[int, int] = field(default_factory=dict)
+    cuts: dict[int, int] = field(default_factory=dict)
+    """Slices that shards came in, by store: with `shards`, how many there are to a slice."""
     batches: int = 0
     rows: int = 0
     """Rows since the first micro-batch that this process ran, which only marks the beginning."""
@@ -108,6 +110,13 @@ class Tally:
                 self.merging[key] = self.merging.get(key, 0.0) + store["merging"]
                 self.answering[key] = self.answering.get(key, 0.0) + store["answering"]
                 self.shards[key] = self.shards.get(key, 0) + store["shards"]
+            self._count_cuts(one)
+
+    def _count_cuts(self, one: Mapping[str, Any]) -> None:
+        # Every bucket sees about the same slices: one of them speaks for all.
+        if one is self.last[0]:
+            for number, store in one["stores"].items():
+                self.cuts[int(number)] = self.cuts.get(int(number), 0) + store["cuts"]
 
     def rate(self, units_per_second: int) -> float | None:
         """Rows per second of event time, once there is anything to measure."""

@@ -1,0 +1,232 @@
+"""A stream killed again and again: `chaos(kills)` proves that no window is lost or doubled.
+
+The driver runs in a process of its own (`python -m weft.spark.streaming.chaos <folder>`), with
+queries added and dropped on the way, and is killed at random moments, JVM and workers with it,
+then started again on the same checkpoint. At the end every query's rows are compared with the
+batch answer.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from weft.errors import EngineError
+from weft.query.query import Query
+from weft.query.window import Window
+
+SCHEMA = "ts timestamp, k string, x long"
+MINUTE = 60_000_000
+START = 1_700_000_000_000_000 // (60 * MINUTE) * 60 * MINUTE
+WATERMARK = "5 minutes"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of queries, made once so many micro-batches are done."""
+
+    batch: int
+    add: Query | None = None
+    drop: str | None = None
+    backfill: bool = False
+
+
+def first_queries() -> list[Query]:
+    """The queries that the stream begins with."""
+    aggs = {"n": "count(*)", "s": "sum(x)"}
+    return [
+        Query("minute", aggs=aggs, window=Window(range="1 minute"), by=["k"]),
+        Query("sliding", aggs=aggs, window=Window(range="5 minutes", slide="2 minutes"), by=["k"]),
+        Query("big", aggs=aggs, window=Window(range="3 minutes", slide="1 minute"), where="x > 5"),
+    ]
+
+
+def steps() -> list[Step]:
+    """Queries that come and go while it runs."""
+    window = Window(range="4 minutes", slide="1 minute")
+    n, hi = {"n": "count(*)"}, {"hi": "max(x)", "n": "count(*)"}
+    return [
+        Step(
+            3, add=Query("filled", aggs={"n": "count(*)"}, window=window, by=["k"]), backfill=True
+        ),
+        Step(6, drop="sliding"),
+        Step(9, add=Query("later", aggs=hi, window=Window(range="90 seconds"), by=["k"])),
+        Step(12, drop="big"),
+    ]
+
+
+def write_feed(folder: Path, files: int, seed: int = 0) -> None:
+    """Files of two minutes each, rows up to three minutes behind, and one that closes it all."""
+    draw = np.random.default_rng(seed)
+    folder.mkdir(parents=True)
+    for number in range(files + 1):
+        times = START + number * 2 * MINUTE + draw.integers(-3 * MINUTE, 2 * MINUTE, 200)
+        if number == files:
+            times = np.array([START + 100_000 * MINUTE])
+        table = pa.table(
+            {
+                "ts": pa.array(times, pa.timestamp("us", "UTC")),
+                "k": pa.array([f"k{i}" for i in draw.integers(0, 6, len(times))]),
+                "x": pa.array(draw.integers(0, 12, len(times)), pa.int64()),
+            }
+        )
+        path = folder / f"{number:05d}.parquet"
+        pq.write_table(table, path)
+        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+
+
+def session(master: str = "local[2]") -> Any:
+    """A small Spark session."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    spark = (
+        SparkSession.builder.master(master)
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.memory", "1g")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+def drive(folder: Path, master: str = "local[2]") -> None:
+    """Start the stream or go on with it, make the changes that are due, run it to its end."""
+    from weft.plan.time_axis import TimeAxis
+    from weft.spark.streaming.catalogue import CatalogueFiles
+    from weft.spark.streaming.starting import start
+
+    checkpoint = str(folder / "ck")
+    new = CatalogueFiles(checkpoint).latest() is None
+    spark = session(master)
+    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    running = start(
+        reader.parquet(str(folder / "in")),
+        TimeAxis("ts"),
+        str(folder / "out"),
+        checkpoint=checkpoint,
+        watermark=WATERMARK,
+        queries=first_queries() if new else (),
+        trigger="available_now",
+    )
+    left = steps()
+    while not running.await_termination(0.2) or left:
+        names = {query.name for query in running.queries}
+        for step in [step for step in left if running.progress.batch >= step.batch]:
+            left.remove(step)
+            if step.add is not None and step.add.name not in names:
+                running.add(step.add, backfill=step.backfill)
+            elif step.drop in names:
+                running.drop(step.drop)
+        if not running.is_active and all(running.progress.batch < step.batch for step in left):
+            break
+    (folder / "done").write_text("done")
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a run with kills ended."""
+
+    kills: int
+    rows: int
+    """Rows compared."""
+    seconds: float
+
+
+def chaos(
+    folder: Path, kills: int, *, files: int = 24, seed: int = 0, timeout: float = 3600
+) -> Report:
+    """Run the stream, kill it `kills` times at random moments, compare; an error if rows differ."""
+    began, draw = time.monotonic(), random.Random(seed)
+    write_feed(folder / "in", files, seed)
+    done, killed = folder / "done", 0
+    ready = 20.0  # until a driver does anything; learned from the first
+    while not done.exists():
+        if time.monotonic() - began > timeout:
+            raise EngineError(f"chaos: not done within {timeout:g} s, after {killed} kills")
+        with (folder / f"driver-{killed}.log").open("ab") as log:
+            driver = subprocess.Popen(
+                [sys.executable, "-m", "weft.spark.streaming.chaos", str(folder)],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,  # so that its JVM and workers can be killed with it
+            )
+            started, before = time.monotonic(), _entries(folder)
+            while driver.poll() is None and _entries(folder) == before:
+                time.sleep(0.1)
+            ready = max(2.0, time.monotonic() - started)
+            if killed < kills:
+                try:
+                    driver.wait(draw.uniform(0.0, 0.4 * ready))
+                except subprocess.TimeoutExpired:
+                    os.killpg(driver.pid, signal.SIGKILL)
+                    killed += 1
+                    driver.wait()
+                    continue
+            if driver.wait(timeout) != 0:
+                text = (folder / f"driver-{killed}.log").read_text(errors="replace")
+                raise EngineError(f"chaos: the driver failed:\n{text[-4000:]}")
+    if killed < kills:
+        raise EngineError(f"chaos: the stream ended after {killed} of {kills} kills: more files")
+    return Report(killed, compare(folder), time.monotonic() - began)
+
+
+def _entries(folder: Path) -> int:
+    """How much a driver has done so far: its micro-batches written."""
+    found = folder / "out" / "_weft" / "batches"
+    return len(list(found.iterdir())) if found.exists() else 0
+
+
+def compare(folder: Path) -> int:
+    """Every query's rows against the batch answer; returns how many were compared."""
+    from weft.plan.time_axis import TimeAxis
+    from weft.sinks import read_results
+    from weft.spark.native import native
+    from weft.spark.streaming.catalogue import CatalogueFiles
+
+    spark = session()
+    batch = spark.read.schema(SCHEMA).parquet(str(folder / "in"))
+    catalogue = CatalogueFiles(str(folder / "ck")).latest()
+    assert catalogue is not None
+    asked = {query.name: query for query in first_queries()}
+    asked |= {step.add.name: step.add for step in steps() if step.add is not None}
+    live = {entry.query.name: entry for entry in catalogue.entries}
+    total = 0
+    for name, query in asked.items():
+        rows = read_results(spark, str(folder / "out"), name)
+        found = Counter(tuple(row) for row in rows.collect())
+        expected = native(batch, TimeAxis("ts"), query).where("window.end <= '2023-12-31'")
+        if name in live and live[name].complete_from is not None:
+            since = live[name].complete_from
+            expected = expected.where(f"window.start >= timestamp_micros({since})")
+        right = Counter(tuple(row) for row in expected.collect())
+        if name not in live:  # dropped: whatever came before must be right, and come once
+            right = right & found
+        if found != right:
+            missing, extra = right - found, found - right
+            raise EngineError(
+                f"chaos: {name}: {sum(missing.values())} rows missing, {sum(extra.values())} too "
+                f"many, such as {next(iter(missing or extra))}"
+            )
+        if not found:
+            raise EngineError(f"chaos: {name} has no rows")
+        total += sum(found.values())
+    return total
+
+
+if __name__ == "__main__":
+    drive(Path(sys.argv[1]), *sys.argv[2:])

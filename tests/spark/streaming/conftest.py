@@ -1,0 +1,111 @@
+"""One Spark session for the streaming tests, and streams made of files, one per micro-batch."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+SCHEMA = "ts timestamp, k string, g int, x long, y double, d decimal(10,2), b boolean"
+MINUTE = 60_000_000
+START = 1_700_000_000 * 1_000_000
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .appName("weft-streaming-tests")
+        .config("spark.ui.enabled", "false")  # no port, no threads that outlive a test
+        .config("spark.sql.shuffle.partitions", "2")  # two cores; state stores are per partition
+        .config("spark.sql.session.timeZone", "UTC")  # windows are compared as instants
+        .config("spark.driver.memory", "2g")
+        .config(  # the native queries of the comparisons keep their state as weft does
+            "spark.sql.streaming.stateStore.providerClass",
+            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        )
+        .config("spark.sql.streaming.noDataMicroBatches.enabled", "true")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+
+
+class Feed:
+    """A folder of files that a stream reads one by one, in the order in which they were put."""
+
+    def __init__(self, folder: Path, seed: int = 0) -> None:
+        self.folder, self.count = folder, 0
+        self.random = np.random.default_rng(seed)
+        folder.mkdir(parents=True)
+
+    def put(self, times: np.ndarray, **columns: object) -> None:
+        """A file with these times; columns that are not given are drawn."""
+        n, random = len(times), self.random
+        cents = random.integers(-500, 2000, n)
+        drawn: dict[str, object] = {
+            "ts": pa.array(times, pa.timestamp("us", "UTC")),
+            "k": pa.array(
+                [None if i == 7 else "abcdefgh"[i] for i in random.integers(0, 8, n)], pa.string()
+            ),
+            "g": pa.array(random.integers(0, 3, n), pa.int32()),
+            "x": pa.array(
+                [None if v < -3 else int(v) for v in random.integers(-5, 20, n)], pa.int64()
+            ),
+            "y": pa.array(np.where(random.random(n) < 0.05, np.nan, random.normal(0, 9, n))),
+            "d": pa.array([Decimal(int(c)) / 100 for c in cents], pa.decimal128(10, 2)),
+            "b": pa.array(random.random(n) < 0.5),
+        }
+        drawn.update(columns)
+        path = self.folder / f"{self.count:04d}.parquet"
+        pq.write_table(pa.table(drawn), path)
+        os.utime(path, (1_000_000 + self.count, 1_000_000 + self.count))
+        self.count += 1
+
+    def minutes(self, first: float, last: float, rows: int = 120, late: float = 0.0) -> None:
+        """A file of rows between two minutes of the stream; some up to `late` minutes behind."""
+        times = START + self.random.integers(int(first * MINUTE), int(last * MINUTE), rows)
+        behind = self.random.integers(0, int(late * MINUTE) + 1, rows)
+        self.put(np.where(self.random.random(rows) < 0.3, times - behind, times))
+
+    def end(self) -> None:
+        """A single row far ahead, which closes every window before it."""
+        self.put(np.array([START + 1_000_000 * MINUTE]))
+
+    def stream(self, spark: object) -> object:
+        reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        return reader.parquet(str(self.folder))
+
+    def batch(self, spark: object) -> object:
+        return spark.read.schema(SCHEMA).parquet(str(self.folder))
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Feed:
+    return Feed(tmp_path / "in")
+
+
+@pytest.fixture(autouse=True)
+def no_stream_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    yield
+    if "spark" in request.fixturenames:
+        for query in request.getfixturevalue("spark").streams.active:
+            query.stop()
+
+
+def instant(minutes: float) -> datetime:
+    """A minute of the stream as Spark shows it."""
+    return datetime.fromtimestamp((START + minutes * MINUTE) / 1e6, timezone.utc).replace(
+        tzinfo=None
+    )

@@ -1,0 +1,62 @@
+"""Rows of two engines side by side."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.spark.native import native
+
+AXIS = TimeAxis("ts")
+
+
+def plain(value: object) -> object:
+    """A value that compares as Spark's answers should: floats to nine digits, sets in no order."""
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else float(f"{value:.9g}") + 0.0
+    if isinstance(value, (list, set)):
+        return tuple(sorted((plain(item) for item in value), key=repr))
+    if isinstance(value, tuple):
+        return tuple(plain(item) for item in value)
+    return value
+
+
+def rows(found) -> Counter:
+    """Rows as a multiset."""
+    return Counter(plain(tuple(row)) for row in found)
+
+
+def start_native(stream, query: Query, checkpoint: Path, watermark: str, mode: str = "append"):
+    """The plain Spark query over a stream; its rows are gathered in the list returned.
+
+    Spark pushes a predicate below the watermark, which would then lag behind that of the stream;
+    one that names the time stays above it, so that all queries see the same watermark.
+    """
+    if query.where is not None:
+        query = Query(
+            query.name,
+            aggs=query.aggs,
+            window=query.window,
+            by=query.by,
+            having=query.having,
+            where=f"({query.where}) OR ts IS NULL",
+        )
+    found: list = []
+    frame = native(stream.withWatermark("ts", watermark), AXIS, query)
+    running = (
+        frame.writeStream.foreachBatch(lambda batch, number: found.extend(batch.collect()))
+        .option("checkpointLocation", str(checkpoint))
+        .outputMode(mode)
+        .trigger(availableNow=True)
+        .start()
+    )
+    return running, found
+
+
+def assert_same(name: str, got: Counter, expected: Counter) -> None:
+    missing, extra = expected - got, got - expected
+    assert not missing, f"{name}: {sum(missing.values())} missing, such as {next(iter(missing))}"
+    assert not extra, f"{name}: {sum(extra.values())} extra, such as {next(iter(extra))}"
