@@ -1,4 +1,4 @@
-"""Every strategy: a partition with true edge rates, none beaten by `exhaustive`, errors that help."""
+"""Every strategy: a partition with true edge rates; none beats `exhaustive`; errors help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weave`: the greedy choices of the paper, its examples, and no plan worse than the simple ones."""
+"""`weave`: the paper's greedy choices and examples, and no plan worse than the simple ones."""
 
 from __future__ import annotations
 

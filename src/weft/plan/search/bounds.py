@@ -12,14 +12,11 @@ import numpy.typing as npt
 from numba import njit
 
 from weft.plan.edges.arithmetic import gcd
-from weft.plan.search.trees import GONE, Trees
+from weft.plan.search.trees import FORBIDDEN, GONE, Trees
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
-
-FORBIDDEN = 1e150
-"""The bound of a pair that may not merge: so many edges that it never scores."""
 
 SAME = 1e-14
 """Rates relatively this close are those of equal sets: their last digits vary."""

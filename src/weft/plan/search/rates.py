@@ -9,22 +9,24 @@ import numpy.typing as npt
 from numba import njit
 
 from weft.errors import BudgetError, PlanError
-from weft.plan.edges.exact import merged_rate
-from weft.plan.edges.kernels import clean, merge, union_rate
+from weft.plan.edges.kernels import clean, hard_rate, merge, merged_rate, union_rate
 from weft.plan.edges.progressions import clean_arrays
 from weft.plan.search.classes import Classes
-from weft.plan.search.trees import Progressions, Trees
+from weft.plan.search.trees import FORBIDDEN, Progressions, Trees
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
 EDGES = ("exact", "f1", "f1_table", "bitset")
-NODES = 20_000
+NODES = 10_000
 """Nodes of the recursion after which a rate is left to elimination and, at last, to sampling."""
 GROUPS = 20_000_000
 """Groups that one rate by F1 may form."""
+HARD = 2_000
+"""Hard rates after which a weaving leaves trees apart rather than compute more."""
 BITS = 2**31
 """Ticks that a bit set may span: 256 MiB."""
+_MOST_WORK, _LEAST_WORK, _ALL_WORK = 500_000_000, 20_000_000, 8_000_000_000
 _MANY = 1_000  # progressions past which cleaning pair by pair is too slow
 
 
@@ -42,6 +44,14 @@ class Rates:
     work: int = 0
     """Nodes, groups or bits, as the method counts them."""
     sampled: int = 0
+    hard: int = 0
+    """Rates that the recursion could not compute."""
+    hard_work: int = 0
+    """Cells and instants that they took."""
+    refused: int = 0
+    """Merges that were not considered because too many rates had been hard."""
+    estimates: set[float] = field(default_factory=set)
+    """The rates that were sampled, to be measured better where they stay in the plan."""
     _table: npt.NDArray[np.int32] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -76,12 +86,21 @@ class Rates:
         return float(rate)
 
     def together(self, trees: Trees, i: int, j: int, low: float = 0.0) -> float:
-        """The edge rate of two trees together, which is known to be at least `low`."""
+        """The edge rate of two trees together, which is known to be at least `low`.
+
+        After very many hard rates, a hard one is as good as infinite: its trees stay apart.
+        """
         x, y = trees.progressions(i), trees.progressions(j)
-        return self.added(trees.rate[i], x, trees.rate[j], y, low)
+        return self.added(trees.rate[i], x, trees.rate[j], y, low, HARD)
 
     def added(
-        self, rate_x: float, x: Progressions, rate_y: float, y: Progressions, low: float = 0.0
+        self,
+        rate_x: float,
+        x: Progressions,
+        rate_y: float,
+        y: Progressions,
+        low: float = 0.0,
+        most_hard: int = 2**62,
     ) -> float:
         """The edge rate of two sets together, given those of each."""
         if self.edges != "exact":
@@ -91,6 +110,9 @@ class Rates:
         self.evaluations += 1
         rate, work = merged_rate(rate_x, *x, *y, NODES)
         self.work += work
+        if rate < 0.0 and self.hard >= most_hard:
+            self.refused += 1
+            return FORBIDDEN
         if rate < 0.0:
             rate = self._hard(*merge(*x, *y))
         return max(float(rate), low)
@@ -122,15 +144,30 @@ class Rates:
 
     def notes(self) -> tuple[str, ...]:
         """What a report should say of the rates."""
-        if not self.sampled:
-            return ()
-        return (f"{self.sampled:,} edge rates were too hard to compute and were sampled",)
+        said = []
+        if self.sampled:
+            said.append(f"{self.sampled:,} edge rates were too hard to compute and were sampled")
+        if self.refused:
+            said.append(
+                f"{self.refused:,} merges were not considered: their edge rates were hard, and "
+                f"{HARD:,} hard ones had been computed before"
+            )
+        return tuple(said)
+
+    def better(self, trees: Trees) -> None:
+        """Measure sampled rates of the final trees again, with all the effort there is."""
+        for tree in np.flatnonzero(np.isin(trees.rate, list(self.estimates))):
+            trees.rate[tree] = hard_rate(*trees.progressions(int(tree))).value
 
     def _hard(self, offset: Int64, step: Int64) -> float:
-        from weft.plan.edges.kernels import hard_rate
-
-        rate = hard_rate(offset, step)
-        self.sampled += not rate.exact
+        # The first hard rates may take seconds; where there are hundreds, each gets less.
+        work = max(_LEAST_WORK, min(_MOST_WORK, (_ALL_WORK - self.hard_work) // 16))
+        rate = hard_rate(offset, step, work=work)
+        self.hard += 1
+        self.hard_work += rate.work
+        if not rate.exact:
+            self.sampled += 1
+            self.estimates.add(float(rate))
         return float(rate)
 
 

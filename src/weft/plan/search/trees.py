@@ -15,6 +15,8 @@ Float64 = npt.NDArray[np.float64]
 Progressions = tuple[Int64, Int64]
 """Offsets and steps, cleaned."""
 
+FORBIDDEN = 1e150
+"""The rate of two trees that may not merge: so many edges that it never scores."""
 GONE = -1e300
 """The charge of a tree that was merged away: no merge with it scores."""
 

@@ -84,6 +84,7 @@ def weave_classes(
     tie = tolerance(classes, cost)
     least = tie - cost.fixed * classes.unit
     woven, notes = weave_many(trees, rates, least=least, tie=tie, progress=progress)
+    rates.better(woven.trees)
     # Trees are numbered by their first class, which is that of their first query.
     place = np.empty(len(classes), dtype=np.int64)
     place[woven.number] = np.arange(len(woven.number))

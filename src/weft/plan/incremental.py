@@ -1,0 +1,247 @@
+"""Incremental WeaveShare: queries come and go, and the plan is rebuilt only when it has to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import inf
+from time import perf_counter
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.errors import PlanError
+from weft.plan.cost import LinearCost
+from weft.plan.search import weave
+from weft.plan.search.classes import collapse
+from weft.plan.search.classes import tolerance as tie_of
+from weft.plan.search.grouping import Grouping, SearchReport, number_by_first
+from weft.plan.search.opening import trees_of, weave_open
+from weft.plan.search.rates import Rates
+from weft.query.table import WindowTable
+
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ChangeReport:
+    """What a change did to the plan, and why."""
+
+    added: int
+    dropped: int
+    touched: int
+    """Trees that the change made or took queries from."""
+    merges: int
+    """Merges of trees that it led to."""
+    evaluations: int
+    cost: float
+    """What the plan costs after the change."""
+    expected: float
+    """What it was expected to cost, from the performance slope."""
+    rebuilt: bool
+    reason: str
+    seconds: float
+
+    @property
+    def deviation(self) -> float:
+        """How far the woven plan was off what was expected: `cost / expected - 1`."""
+        return self.cost / self.expected - 1.0 if self.expected > 0.0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Incremental:
+    """A plan under change (WeaveShare section 5.2).
+
+    New queries become trees that are woven with the existing trees, and trees that lose queries
+    are woven again; existing trees are not compared with one another. `curve` holds the points
+    of the plan-cost curve, (queries, cost) of plans made from scratch; its slope says what a plan
+    from scratch would cost now. The plan is rebuilt when `cost / expected - 1` exceeds the
+    tolerance: 0 rebuilds at every change, infinity never.
+
+    >>> table = WindowTable(range=[16, 8], slide=[4, 4])
+    >>> state = Incremental.of(table, LinearCost(1.2, 0.0, table.overlap))
+    >>> more = WindowTable(range=[10], slide=[5])
+    >>> grown = state.add(more, more.overlap)
+    >>> grown.grouping.labels, round(grown.plan_cost, 9), grown.change.rebuilt
+    (array([0, 0, 1]), 4.3, False)
+    >>> grown.drop([0]).grouping.labels
+    array([0, 0])
+    """
+
+    table: WindowTable
+    cost: LinearCost
+    grouping: Grouping
+    tolerance: float
+    curve: tuple[tuple[int, float], ...]
+    change: ChangeReport | None = None
+    """What the last change did; None if there was none."""
+
+    def __post_init__(self) -> None:
+        if not self.tolerance >= 0.0:
+            raise PlanError(f"tolerance={self.tolerance!r} must be 0 or more (0.2 is 20%)")
+        if not len(self.table) == len(self.grouping.labels) == len(self.cost.weight):
+            raise PlanError(
+                f"{len(self.table)} windows, {len(self.grouping.labels)} labels and "
+                f"{len(self.cost.weight)} weights: there must be as many of each"
+            )
+
+    @classmethod
+    def of(
+        cls,
+        table: WindowTable,
+        cost: LinearCost,
+        grouping: Grouping | None = None,
+        *,
+        tolerance: float = 0.2,
+        curve: tuple[tuple[int, float], ...] = (),
+    ) -> Incremental:
+        """A plan to be changed: a given one, or that of `weave`.
+
+        Without a curve, the plan's own cost is its first point.
+        """
+        grouping = weave.search(table, cost) if grouping is None else grouping
+        if not curve and len(table):
+            curve = ((len(table), grouping.cost(cost)),)
+        return cls(table, cost, grouping, tolerance, curve)
+
+    @property
+    def plan_cost(self) -> float:
+        """What the plan costs per unit of time."""
+        return self.grouping.cost(self.cost)
+
+    def expected(self, queries: int) -> float:
+        """What a plan from scratch for so many queries should cost, by the performance slope.
+
+        The slope is that between the last two points of the curve; from a single one, the line
+        goes through no cost for no queries.
+        """
+        if not self.curve:
+            return 0.0
+        known, cost = self.curve[-1]
+        before = [point for point in self.curve[:-1] if point[0] != known]
+        if before:
+            slope = (cost - before[-1][1]) / (known - before[-1][0])
+            if cost + slope * (queries - known) > 0.0:
+                return cost + slope * (queries - known)
+        return cost * queries / known if known else 0.0
+
+    def add(self, table: WindowTable, weight: Float64) -> Incremental:
+        """The plan with these queries after the others; `weight` is theirs in the cost."""
+        if len(self.table) and table.axis != self.table.axis:
+            raise PlanError(f"queries on the {table.axis} axis cannot join those on another")
+        both = WindowTable(
+            range=np.concatenate([self.table.range, table.range]),
+            slide=np.concatenate([self.table.slide, table.slide]),
+            offset=np.concatenate([self.table.offset, table.offset]),
+            axis=table.axis,
+        )
+        weight = np.asarray(weight, dtype=np.float64)
+        cost = replace(self.cost, weight=np.concatenate([self.cost.weight, weight]))
+        # A tree for each new query, but those with equal edges belong together.
+        new, old = collapse(table, weight), len(self.grouping)
+        labels = np.concatenate([self.grouping.labels, old + new.of_query])
+        touched = np.arange(old + len(new)) >= old
+        return self._changed(both, cost, labels, touched, len(table), 0)
+
+    def drop(self, rows: npt.ArrayLike) -> Incremental:
+        """The plan without the queries at these positions; the others keep their order."""
+        gone = np.unique(np.asarray(rows, dtype=np.int64))
+        if gone.size and (gone[0] < 0 or gone[-1] >= len(self.table)):
+            wrong = gone[0] if gone[0] < 0 else gone[-1]
+            raise PlanError(f"rows has {wrong}; this plan has queries 0 to {len(self.table) - 1}")
+        keep = np.delete(np.arange(len(self.table)), gone)
+        touched = np.zeros(len(self.grouping), dtype=np.bool_)
+        touched[self.grouping.labels[gone]] = True
+        return self._changed(
+            self.table.take(keep),
+            replace(self.cost, weight=self.cost.weight[keep]),
+            self.grouping.labels[keep],
+            touched,
+            0,
+            len(gone),
+        )
+
+    def _changed(
+        self,
+        table: WindowTable,
+        cost: LinearCost,
+        labels: Int64,
+        touched: npt.NDArray[np.bool_],
+        added: int,
+        dropped: int,
+    ) -> Incremental:
+        began = perf_counter()
+        grouping = _reweave(table, cost, self.grouping, labels, touched)
+        price, expected = grouping.cost(cost), self.expected(len(table))
+        off = price / expected - 1.0 if expected > 0.0 else inf
+        always, never, first = self.tolerance == 0.0, self.tolerance == inf, not self.curve
+        too_far = not never and (always or off > self.tolerance)
+        rebuilt = len(table) > 0 and (first or too_far)
+        curve = self.curve
+        reason = f"{off:+.1%} off the expected cost"
+        if not len(table):
+            reason = "no queries are left"
+        elif rebuilt:
+            scratch = weave.search(table, cost)
+            curve = (*curve, (len(table), scratch.cost(cost)))
+            reason += f", more than the {self.tolerance:.1%} tolerated"
+            if always:
+                reason = "tolerance 0 rebuilds the plan at every change"
+            if first:
+                reason = "the first queries are planned from scratch"
+            if scratch.cost(cost) < price:
+                grouping = scratch
+            else:
+                reason += "; the plan from scratch costs no less, so the woven one stays"
+        else:
+            reason += ", which is tolerated"
+        change = ChangeReport(
+            added=added,
+            dropped=dropped,
+            touched=int(touched.sum()),
+            merges=grouping.report.merges,
+            evaluations=grouping.report.evaluations,
+            cost=grouping.cost(cost),
+            expected=expected,
+            rebuilt=rebuilt,
+            reason=reason,
+            seconds=perf_counter() - began,
+        )
+        return Incremental(table, cost, grouping, self.tolerance, curve, change)
+
+
+def _reweave(
+    table: WindowTable,
+    cost: LinearCost,
+    before: Grouping,
+    labels: Int64,
+    touched: npt.NDArray[np.bool_],
+) -> Grouping:
+    """Weave the trees that were touched with all others."""
+    began = perf_counter()
+    classes, rates = collapse(table, cost.weight), Rates()
+    numbered, moved = number_by_first(labels)
+    trees = int(numbered.max(initial=-1)) + 1
+    opened = np.zeros(trees, dtype=np.bool_)
+    known = np.full(trees, np.nan)
+    old = np.flatnonzero(moved >= 0)
+    opened[moved[old]] = touched[old]
+    same = old[(old < len(before)) & ~touched[old]]
+    known[moved[same]] = before.edge_rate[same] * classes.unit
+    forest = trees_of(classes, cost, numbered, known, rates)
+    tie = tie_of(classes, cost)
+    woven = weave_open(forest, opened, rates, least=tie - cost.fixed * classes.unit, tie=tie)
+    place = np.empty(trees, dtype=np.int64)
+    place[woven.number] = np.arange(len(woven.number))
+    report = SearchReport(
+        strategy="incremental",
+        edges="exact",
+        evaluations=rates.evaluations,
+        merges=trees - len(woven.number),
+        iterations=trees - len(woven.number) + 1,
+        seconds=perf_counter() - began,
+        stop_reason="no merge of a changed tree saves anything",
+        exact=before.report.exact and rates.sampled == 0,
+        notes=rates.notes(),
+    )
+    return Grouping(place[woven.ended][numbered], woven.trees.rate / classes.unit, report)
