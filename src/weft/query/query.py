@@ -153,10 +153,9 @@ class Query:
 
     def _check(self) -> None:
         _ = self.predicate
+        names = [key.name for key in self.keys]
         try:
-            check_column_names(
-                (output for output, _ in self._aggs), (key.name for key in self.keys)
-            )
+            check_column_names([output for output, _ in self._aggs], names)
         except QueryError as error:
             raise self._fail(str(error), type(error)) from None
         _ = self.outputs, self.having_filter

@@ -1,0 +1,58 @@
+"""Durations in every form, and those that are no fixed length."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.errors import WindowError
+from weft.query.duration import format_duration, parse_duration
+
+
+@pytest.mark.parametrize(
+    ("given", "micros"),
+    [
+        ("10 minutes", 600_000_000),
+        ("1 MINUTE", 60_000_000),
+        ("interval 1 hour", 3_600_000_000),
+        ("1 hour 30 seconds", 3_630_000_000),
+        ("1.5 seconds", 1_500_000),
+        ("2 weeks", 14 * 86_400_000_000),
+        ("-5 minutes", -300_000_000),
+        ("5 milliseconds 7 microseconds", 5_007),
+        (timedelta(days=1, microseconds=1), 86_400_000_001),
+        (7, 7),
+    ],
+)
+def test_parse(given: str | int | timedelta, micros: int) -> None:
+    assert parse_duration(given, "range") == micros
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("", "is empty"),
+        ("10", "is not a duration"),
+        ("ten minutes", "is not a duration"),
+        ("10 parsecs", "unknown unit 'parsec'"),
+        ("1 month", "is not a fixed length: a month .* '30 days'"),
+        ("1 year", "is not a fixed length"),
+        ("1.5 minutes", "only seconds may have a fraction"),
+        ("0.0000001 seconds", "finer than a microsecond"),
+        (True, "is not a duration"),
+        (1.5, "is not a duration"),
+        (None, "is not a duration"),
+        (2**63, "is too long"),
+    ],
+)
+def test_refused(given: object, message: str) -> None:
+    with pytest.raises(WindowError, match=f"^slide=.*{message}"):
+        parse_duration(given, "slide")  # type: ignore[arg-type]
+
+
+@given(st.integers(-(10**15), 10**15))
+def test_format_is_read_back(micros: int) -> None:
+    assert parse_duration(format_duration(micros), "range") == micros

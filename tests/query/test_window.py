@@ -1,0 +1,70 @@
+"""Windows: edges, equality, axes."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from weft.errors import WindowError
+from weft.query.window import Window
+
+
+@given(st.integers(1, 50), st.integers(1, 50), st.integers(-60, 60))
+def test_progressions_are_the_edges(range_: int, slide: int, offset: int) -> None:
+    """Starts and ends of windows that begin within a hundred slides of zero, drawn out."""
+    window = Window(range=range_, slide=slide, offset=offset)
+    starts = {offset + k * slide for k in range(-200, 200)}
+    edges = starts | {start + range_ for start in starts}
+    drawn = {edge for edge in edges if abs(edge) < 50 * slide}
+    steps = {at for o, s in window.progressions() for at in range(o - 100 * s, o + 100 * s, s)}
+    assert drawn == {at for at in steps if abs(at) < 50 * slide}
+
+
+def test_a_window_without_slide_tumbles() -> None:
+    assert Window(range="1 hour") == Window(range=timedelta(hours=1), slide="60 minutes")
+
+
+def test_windows_with_equal_instances_are_equal() -> None:
+    assert Window(range=10, slide=5, offset=-2) == Window(range=10, slide=5, offset=13)
+    assert hash(Window(range=10, slide=5, offset=-2)) == hash(Window(range=10, slide=5, offset=3))
+
+
+def test_axes_are_not_equal() -> None:
+    assert Window(range=60_000_000) != Window(range="1 minute")
+    assert Window.of_units(60_000_000, 60_000_000) == Window(range="1 minute")
+
+
+def test_gaps_are_accepted() -> None:
+    assert Window(range="1 minute", slide="1 hour").overlap == pytest.approx(1 / 60)
+
+
+def test_keywords_only() -> None:
+    with pytest.raises(TypeError):
+        Window("1 hour", "10 minutes")  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"range": 0}, "range=0 must be longer than nothing"),
+        ({"range": "1 hour", "slide": "-5 minutes"}, "slide='-5 minutes' must be longer"),
+        ({"range": "1 hour", "slide": 5}, "mix integers with durations"),
+        ({"range": "1 month"}, "is not a fixed length"),
+    ],
+)
+def test_refused(given: dict[str, str | int], message: str) -> None:
+    with pytest.raises(WindowError, match=message):
+        Window(**given)
+
+
+@pytest.mark.parametrize(
+    "window",
+    [Window(range="12 minutes", slide="5 minutes", offset="1 minute"), Window(range=10, slide=3)],
+)
+def test_to_dict_and_repr_are_read_back(window: Window) -> None:
+    assert Window.from_dict(json.loads(json.dumps(window.to_dict()))) == window
+    assert eval(repr(window)) == window

@@ -1,0 +1,118 @@
+"""Workloads in files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from weft.errors import QueryError, WindowError, WorkloadError
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.query.workload import Workload
+
+YAML = """
+rate: 375.0
+queries:
+  - name: big_trades
+    aggs: {value: sum(price * volume), n: count(*)}
+    range: 12 minutes
+    slide: 5 minutes
+    offset: 1 minute
+    where: volume > 50000
+    by: [symbol]
+    having: n > 10
+  - name: hourly_hi
+    sql: SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol
+"""
+BIG = Query(
+    "big_trades",
+    aggs={"value": "sum(price * volume)", "n": "count(*)"},
+    window=Window(range="12 minutes", slide="5 minutes", offset="1 minute"),
+    where="volume > 50000",
+    by=["symbol"],
+    having="n > 10",
+)
+HOURLY = Query("hourly_hi", aggs={"hi": "max(price)"}, window=Window(range="1 hour"), by="symbol")
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    file = folder / name
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_yaml(tmp_path: Path) -> None:
+    load = Workload.load(write(tmp_path, "w.yaml", YAML))
+    assert load == Workload([BIG, HOURLY], rate=375.0)
+
+
+def test_json_with_a_plain_list(tmp_path: Path) -> None:
+    entry = {"name": "n", "aggs": {"n": "count(*)"}, "range": 10, "by": "k"}
+    load = Workload.load(str(write(tmp_path, "w.json", json.dumps([entry]))))
+    assert load.queries == (Query("n", aggs=entry["aggs"], window=Window(range=10), by="k"),)  # type: ignore[arg-type]
+
+
+def test_sql(tmp_path: Path) -> None:
+    select = "SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol"
+    text = f"-- name: hourly_hi\n{select}"
+    assert Workload.load(write(tmp_path, "w.sql", text)).queries == (HOURLY,)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind", "message"),
+    [
+        ("w.txt", "", WorkloadError, "unknown kind of file; accepted are .yaml, .yml, .json, .sql"),
+        ("w.yaml", "a: [", WorkloadError, "cannot be read"),
+        ("w.json", "{", WorkloadError, "cannot be read"),
+        ("w.yaml", "", WorkloadError, "a list of queries under 'queries:' is expected"),
+        ("w.yaml", "queries: 5", WorkloadError, "a list of queries"),
+        ("w.yaml", "querys: []\nqueries: []", WorkloadError, "'querys' is not a field of the file"),
+        ("w.yaml", "queries: [5]", WorkloadError, r"queries\[1\]: 5 is not a query"),
+        ("w.yaml", "queries: [{name: a}]", WorkloadError, r"queries\[1\] \(a\): aggs is missing"),
+        (
+            "w.yaml",
+            "queries: [{name: a, aggs: {n: count(*)}, range: 1 hour, slyde: 1 minute}]",
+            WorkloadError,
+            r"queries\[1\] \(a\): 'slyde' is not a field of a query; accepted are name, aggs",
+        ),
+        (
+            "w.yaml",
+            "queries: [{name: a, aggs: {n: count(*)}, range: 1 month}]",
+            WindowError,
+            r"queries\[1\] \(a\): range='1 month' is not a fixed length",
+        ),
+        (
+            "w.yaml",
+            "queries: [{name: a, aggs: {n: count(*)}, range: 1 hour, by: {x: y}}]",
+            WorkloadError,
+            "by=.* is not a list of columns",
+        ),
+        (
+            "w.yaml",
+            "queries: [{name: a, sql: SELECT 1, by: x}]",
+            WorkloadError,
+            "'by' is not a field of a query in sql",
+        ),
+        ("w.yaml", "queries: [{sql: 5}]", WorkloadError, r"queries\[1\]: sql=5 is not a text"),
+        ("w.yaml", "queries: [{sql: SELECT x FROM t}]", QueryError, r"queries\[1\]: query 'q1': "),
+        ("w.yaml", "queries: []\nrate: 0", WorkloadError, "rate=0 is not a number"),
+        ("w.sql", "SELECT 1 FROM t; SELECT", QueryError, "query 'q1': "),
+    ],
+)
+def test_refused(
+    tmp_path: Path, name: str, text: str, kind: type[QueryError], message: str
+) -> None:
+    file = write(tmp_path, name, text)
+    with pytest.raises(kind, match=message) as caught:
+        Workload.load(file)
+    assert str(caught.value).startswith(f"{file}: ")
+
+
+def test_missing_and_binary_files(tmp_path: Path) -> None:
+    with pytest.raises(WorkloadError, match="cannot be read"):
+        Workload.load(tmp_path / "none.yaml")
+    (tmp_path / "w.sql").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(WorkloadError, match="is not a text in UTF-8"):
+        Workload.load(tmp_path / "w.sql")
