@@ -17,7 +17,7 @@ from weft.errors import CheckpointError
 LAYOUT = 1
 """The version of everything that the operator keeps in its state."""
 _MAGIC = b"weft"
-_HEADER = struct.Struct("<4sHHI")
+_HEADER = struct.Struct("<4sHHI4x")  # 16 bytes, so that the columns behind it stay aligned
 _ARROW, _JSON = 1, 2
 
 

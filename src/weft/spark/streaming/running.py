@@ -167,6 +167,11 @@ class Running:
         query.stop()
 
     @property
+    def last_query(self) -> StreamingQuery:
+        """Spark's own handle of the stream, as last started."""
+        return self._query
+
+    @property
     def is_active(self) -> bool:
         """Whether the stream runs."""
         return bool(self._query.isActive)
