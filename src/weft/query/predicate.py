@@ -66,14 +66,15 @@ def comparison(condition: str) -> Comparison | None:
     if not isinstance(node, Op) or node.op not in _OPS:
         return None
     left, right = node.args
-    constant = _constant(right)
+    constant = constant_of(right)
     if constant is None or is_constant(left):
         return None
     op = next(op for op in _OPS if op == node.op)
     return Comparison(write(left), op, constant)
 
 
-def _constant(node: Node) -> Constant | None:
+def constant_of(node: Node) -> Constant | None:
+    """The constant that a node is, or None: NULL, TRUE and FALSE are not compared with."""
     sign = 1
     if isinstance(node, Op) and is_constant(node):
         sign, inner = -1, node.args[0]
