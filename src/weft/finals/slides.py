@@ -10,31 +10,59 @@ and everything else step by step through the structure itself, on the same state
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from weft.errors import FinalsError
+from weft.finals.auto import choose
 from weft.finals.contract import Final
 from weft.finals.lanes import ArrayCells, ArrayStore, Lanes
 from weft.finals.ops.base import Columns, VectorOp
-from weft.finals.registry import make
+from weft.finals.per_range import PerRange
+from weft.finals.registry import make, structure
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 
 
 def sliding(
-    name: str, op: VectorOp, *, capacity: int, lanes: int = 1, first: int = 0, late: bool = True
-) -> Final:
-    """A structure over numbers in arrays, one lane per key, for `slides`."""
-    algebra = Lanes(op, lanes)
-    store = ArrayStore(algebra)
-    return make(name, algebra, capacity=capacity, first=first, store=store, late=late)
+    name: str,
+    op: VectorOp,
+    *,
+    capacity: int,
+    ranges: int = 1,
+    lanes: int = 1,
+    first: int = 0,
+    late: bool = True,
+) -> Final | PerRange:
+    """A structure over numbers in arrays, one lane per key, for `slides`.
+
+    `auto` chooses one. Of a structure that answers one range only, several ranges get one each.
+
+    >>> import pyarrow as pa
+    >>> from weft.finals.ops import bind
+    >>> from weft.query.aggregates.part import Part
+    >>> op = bind(Part("max", ("price",)), [pa.float64()])
+    >>> sliding("auto", op, capacity=256).card.name
+    'two_stacks'
+    """
+    if name == "auto":
+        choice = choose(op.laws, ranges=ranges, window=capacity, keys=lanes, numbers=bool(op.tag))
+        name = choice.structure
+
+    def one() -> Final:
+        algebra = Lanes(op, lanes)
+        store = ArrayStore(algebra)
+        return make(name, algebra, capacity=capacity, first=first, store=store, late=late)
+
+    if ranges > 1 and structure(name).card.starts == "oldest":
+        return PerRange([one() for _ in range(ranges)])
+    return one()
 
 
 def slides(
-    final: Final,
+    final: Final | PerRange,
     columns: Columns,
     counts: int | npt.ArrayLike,
     *,
@@ -60,11 +88,44 @@ def slides(
     >>> slides(final, prices, counts=3)[0].tolist()
     [3.0, 9.0, 9.0, 9.0, 5.0]
     """
+    if isinstance(final, PerRange):
+        return _one_each(final, columns, counts, compiled, out)
     job = _Job(final, columns, counts, hold, out)
     kernel = _KERNELS.get(final.card.name) if compiled and job.is_compiled else None
     if kernel is None or not kernel(job):
         job.step_by_step()
     return job.answers()
+
+
+def _one_each(
+    each: PerRange,
+    columns: Columns,
+    counts: int | npt.ArrayLike,
+    compiled: bool,
+    out: Columns | None,
+) -> Columns:
+    """Every range by a structure of its own."""
+    given = np.asarray(counts, dtype=np.int64)
+    if given.ndim != 2 or given.shape[1] != len(each.finals):
+        raise FinalsError(
+            f"counts of shape {given.shape} for {len(each.finals)} ranges: accepted is a row with "
+            f"one number per range, once or per slide"
+        )
+    answers = [
+        slides(
+            final,
+            columns,
+            given[:, query] if len(given) > 1 else given[0, query],
+            compiled=compiled,
+        )
+        for query, final in enumerate(each.finals)
+    ]
+    stacked = tuple(np.stack(parts, axis=1) for parts in zip(*answers, strict=True))
+    if out is None:
+        return stacked
+    for target, source in zip(out, stacked, strict=True):
+        target[...] = source
+    return out
 
 
 class _Job:
@@ -160,7 +221,7 @@ class _Job:
     @property
     def row_counts(self) -> Int64:
         """The counts of the only range."""
-        return self.counts[:, 0].copy()
+        return np.ascontiguousarray(self.counts[:, 0])
 
     @property
     def rows(self) -> Columns:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from weft.finals.auto import choose
 from weft.finals.batch import blocks
 from weft.finals.batch.scratch import Scratch
 from weft.finals.batch.sweep import sweep
@@ -23,10 +24,6 @@ from weft.finals.ops.wide import WideSum, add, take_away
 from weft.finals.two_stacks import TwoStacks
 
 Int64: TypeAlias = npt.NDArray[np.int64]
-
-SWEEPS = 2
-"""Up to so many asks are swept one by one: a row swept costs 1.3 ns, a row prepared in blocks 3 to
-4 ns, and an answer the same either way (measured, doubles)."""
 
 
 class Combined(Protocol):
@@ -54,7 +51,8 @@ def combined(
     >>> op.decode(ready.over(np.array([0, 1, 1]), np.array([2, 2, 4])))[0].tolist()
     [3.0, None, 9.0]
     """
-    room = _Room(asks <= SWEEPS, Scratch() if scratch is None else scratch, name)
+    way = choose(op.laws, form="batch", ranges=max(1, asks), numbers=not isinstance(op, ObjectOp))
+    room = _Room(way.structure != "blocks", Scratch() if scratch is None else scratch, name)
     if isinstance(op, WideSum):
         return _WideTotals(columns)
     if isinstance(op, ListOp):
@@ -66,6 +64,8 @@ def combined(
     if isinstance(op, NumberOp):
         if op.kind == "count":
             return _Totals(columns)
+        if op.kind == "bit_xor":
+            return _Counted(_RunningXor(columns[0]), columns[1])
         if isinstance(op.tag, (tags.Max, tags.Min)):
             return _Extremes(op, columns, room)
         return _Counted(_Compiled(op.tag, columns[:1], room), columns[1])
@@ -103,6 +103,16 @@ class _Totals:
 
     def over(self, low: Int64, high: Int64) -> Columns:
         return tuple(totals[high] - totals[low] for totals in self.running)
+
+
+class _RunningXor:
+    """Bits that undo themselves: the running ones of both ends."""
+
+    def __init__(self, bits: Int64) -> None:
+        self.running = np.concatenate([[0], np.bitwise_xor.accumulate(bits)])
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        return (self.running[high] ^ self.running[low],)
 
 
 class _Counted:

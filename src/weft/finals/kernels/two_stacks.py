@@ -1,4 +1,4 @@
-"""Two stacks, compiled: one key, in bulk where a batch holds whole windows; many keys in lockstep."""
+"""Two stacks, compiled: one key, in bulk where a batch has whole windows; keys in lockstep."""
 
 from __future__ import annotations
 

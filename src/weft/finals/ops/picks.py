@@ -84,7 +84,7 @@ class PickOp(VectorOp):
         return tuple(column.take(pa.array(at)) for column in both)
 
     def blank(self, rows: int) -> Columns:
-        unseen = pa.array([False] * rows) if self.kind in ("first", "last") else None
+        unseen = pa.array([False] * rows, pa.bool_()) if self.kind in ("first", "last") else None
         return tuple(
             unseen if unseen is not None and position == 0 else pa.nulls(rows, kind)
             for position, kind in enumerate(self.types)
