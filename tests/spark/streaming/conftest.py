@@ -20,7 +20,7 @@ START = 1_700_000_000 * 1_000_000
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[object]:
+def spark() -> object:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     from pyspark.sql import SparkSession
 
@@ -39,7 +39,7 @@ def spark() -> Iterator[object]:
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")
-    yield session
+    return session
 
 
 class Feed:

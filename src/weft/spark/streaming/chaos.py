@@ -55,12 +55,10 @@ def first_queries() -> list[Query]:
 
 def steps() -> list[Step]:
     """Queries that come and go while it runs."""
-    window = Window(range="4 minutes", slide="1 minute")
     n, hi = {"n": "count(*)"}, {"hi": "max(x)", "n": "count(*)"}
+    window = Window(range="4 minutes", slide="1 minute")
     return [
-        Step(
-            3, add=Query("filled", aggs={"n": "count(*)"}, window=window, by=["k"]), backfill=True
-        ),
+        Step(3, add=Query("filled", aggs=n, window=window, by=["k"]), backfill=True),
         Step(6, drop="sliding"),
         Step(9, add=Query("later", aggs=hi, window=Window(range="90 seconds"), by=["k"])),
         Step(12, drop="big"),

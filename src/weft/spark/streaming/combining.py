@@ -7,6 +7,7 @@ form here are folded with it. Rows come older first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -217,18 +218,27 @@ def _greatest(columns: Columns, groups: Groups, *, newest: bool) -> npt.NDArray[
 def _fold(part: Part, columns: Columns, groups: Groups) -> Columns:
     """The monoid's own combine, one partial after the other."""
     monoid = monoid_of(part)
-    rows = zip(*(_python(column) for column in columns), strict=True)
+    rows = zip(*(to_python(column) for column in columns), strict=True)
     totals = [monoid.identity] * groups.count
     for group, partial in zip(groups.ids.tolist(), rows, strict=True):
         totals[group] = monoid.combine(totals[group], partial)
     return from_python(totals, [column.type for column in columns])
 
 
-def _python(column: pa.Array) -> list[object]:
-    values: list[object] = column.to_pylist()
-    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        return [tuple(v) if isinstance(v, list) else v for v in values]
-    return values
+def to_python(column: pa.Array) -> list[Any]:
+    """Values as monoids have them: lists and structs as tuples.
+
+    >>> to_python(pa.array([[{"at": 1, "value": "a"}], None]))
+    [((1, 'a'),), None]
+    """
+    values = column.to_pylist()
+    return [_tuples(value) for value in values] if pa.types.is_nested(column.type) else values
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple(_tuples(item) for item in value.values())
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
 def from_python(partials: Sequence[tuple[object, ...]], types: Sequence[pa.DataType]) -> Columns:

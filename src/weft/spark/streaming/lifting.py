@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from weft.query.aggregates.part import Part
 from weft.query.aggregates.registry import monoid_of
-from weft.spark.streaming.combining import Columns, combine, from_python
+from weft.spark.streaming.combining import Columns, combine, from_python, to_python
 from weft.spark.streaming.groups import Groups
 
 
@@ -146,7 +146,7 @@ def _by_monoid(
     part: Part, arguments: Columns, where: pa.Array | None, types: Sequence[pa.DataType]
 ) -> Columns:
     monoid = monoid_of(part)
-    rows = zip(*(argument.to_pylist() for argument in arguments), strict=True)
+    rows = zip(*(to_python(argument) for argument in arguments), strict=True)
     let_in = [True] * len(arguments[0]) if where is None else where.to_pylist()
     lifted = [
         monoid.lift(*row) if admitted else monoid.identity

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +11,7 @@ import pyarrow.compute as pc
 
 from weft.errors import EngineError
 from weft.query.aggregates.aggregate import Aggregate
+from weft.spark.streaming.combining import to_python
 from weft.spark.streaming.emission import Combined
 
 Partials = tuple[tuple[pa.Array, ...], ...]
@@ -86,19 +86,12 @@ def _variance(ddof: int, root: bool) -> Callable[..., pa.Array]:
 
 def _by_python(call: Aggregate, partials: Partials, type_: pa.DataType) -> pa.Array:
     """The aggregate's own `lower`, answer by answer."""
-    rows = [list(zip(*(_values(column) for column in part), strict=True)) for part in partials]
+    rows = [list(zip(*(to_python(column) for column in part), strict=True)) for part in partials]
     values = [call.lower(answer) for answer in zip(*rows, strict=True)]
     try:
         return pa.array(values, type_)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.array(values).cast(type_, safe=False)
-
-
-def _values(column: pa.Array) -> Sequence[Any]:
-    values = column.to_pylist()
-    if pa.types.is_list(column.type):
-        return [tuple(value) if isinstance(value, list) else value for value in values]
-    return values
 
 
 _LOWER: dict[str, Callable[..., pa.Array]] = {
