@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Case, Literal, Name, Node, Op, rebuild
-from weft.query.syntax.writer import write
+from weft.query.syntax.writer import write, write_tersely
 
 leaves = st.sampled_from(
     [Name(("a",)), Name(("b",)), Literal("number", "5"), Literal("string", "'x'")]
@@ -58,7 +58,13 @@ def test_what_is_written_is_read_back(tree: Node) -> None:
         (Op("IS NULL", (Op("=", (Name(("a",)), Name(("b",)))),)), "(a = b) IS NULL"),
         (Op("NEG", (Op("NEG", (Name(("a",)),)),)), "-(-a)"),
         (Op("-", (Name(("a",)), Op("-", (Name(("b",)), Name(("c",)))))), "a - (b - c)"),
+        (Op("+", (Name(("a",)), Op("%", (Name(("b",)), Name(("c",)))))), "a + (b % c)"),
     ],
 )
 def test_parentheses(node: Node, text: str) -> None:
     assert write(node) == text
+
+
+def test_tersely_is_as_spark_needs_it() -> None:
+    node = Op("+", (Name(("a",)), Op("%", (Name(("b",)), Name(("c",))))))
+    assert write_tersely(node) == "a + b % c"

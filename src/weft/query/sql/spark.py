@@ -31,7 +31,7 @@ from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.masking import STATEMENT_WORDS, Masked, mask, parse
 from weft.query.syntax.reader import check, convert
 from weft.query.syntax.tree import Call, Literal, Name, Node, Op, Star, rebuild, walk
-from weft.query.syntax.writer import write
+from weft.query.syntax.writer import write, write_tersely
 from weft.query.window import Window
 
 _NAME = re.compile(r"--[ \t]*name:[ \t]*([^\n]*)", re.IGNORECASE)
@@ -301,10 +301,11 @@ def _written(
     having: Node | None,
 ) -> str:
     """The statement written back, to be compared with what was read."""
-    text = f"SELECT {', '.join(map(write, items))} FROM {write(table)} {alias or ''}"
-    text += "" if where is None else f" WHERE {write(where)}"
-    text += f" GROUP BY {', '.join(map(write, group))}" if group else ""
-    return text + ("" if having is None else f" HAVING {write(having)}")
+    listed = ", ".join(map(write_tersely, items))
+    text = f"SELECT {listed} FROM {write_tersely(table)} {alias or ''}"
+    text += "" if where is None else f" WHERE {write_tersely(where)}"
+    text += f" GROUP BY {', '.join(map(write_tersely, group))}" if group else ""
+    return text + ("" if having is None else f" HAVING {write_tersely(having)}")
 
 
 def _unqualified(node: Node, tables: set[str]) -> Node:

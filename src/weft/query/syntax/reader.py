@@ -1,8 +1,8 @@
 """Spark SQL text as trees: sqlglot finds the structure, our own tokens keep the words.
 
 What sqlglot found must give back the text that was read, token by token, under Spark's own
-precedence; otherwise the text is refused. So `a = b IS NULL`, which parsers read in two ways, asks
-for parentheses, and no release of sqlglot can change what a query means.
+precedence; otherwise the text is refused. So `a - b % c`, which some releases of sqlglot read as
+`(a - b) % c`, then asks for parentheses: no release can change what a query means.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from weft.query.syntax.masking import (
     words_in,
 )
 from weft.query.syntax.tree import Call, Case, Cast, Lambda, Literal, Name, Node, Op, Star
-from weft.query.syntax.writer import write
+from weft.query.syntax.writer import write_tersely
 
 
 def read_expression(sql: str) -> Node:
@@ -42,7 +42,7 @@ def read_expression(sql: str) -> Node:
     if len(found) != 1 or found[0] is None:
         raise masked.fail(0, "not one expression")
     node = convert(masked, found[0])
-    check(masked, write(node), node.at)
+    check(masked, write_tersely(node), node.at)
     return node
 
 

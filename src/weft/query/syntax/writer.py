@@ -1,8 +1,19 @@
-"""Trees as Spark SQL text, with the parentheses that Spark's grammar needs and no others."""
+"""Trees as Spark SQL text: with the parentheses that Spark needs, or that any reader needs."""
 
 from __future__ import annotations
 
-from weft.query.syntax.tree import Call, Case, Cast, Lambda, Literal, Name, Node, Op, Star
+from weft.query.syntax.tree import (
+    Call,
+    Case,
+    Cast,
+    Lambda,
+    Literal,
+    Name,
+    Node,
+    Op,
+    Star,
+    rebuild,
+)
 
 _MANY = ("ANY", "SOME", "ALL")
 
@@ -28,19 +39,47 @@ _BINDING = {
     **dict.fromkeys(["*", "/", "%", "DIV"], 11),
     **dict.fromkeys(["NEG", "~"], 12),
 }
-_VALUE = 6  # binds tighter than any comparison
+# Parsers disagree on how these bind among themselves and with arithmetic.
+_LOOSE = frozenset(("||", "&", "|", "^", "<<", ">>", ">>>", "%"))
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "DIV"))
 _PRIMARY = 13
+_SIGN = {"NEG": "-", "~": "~"}
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 
 
 def write(node: Node) -> str:
-    """The text of a tree.
+    """The text of a tree, with parentheses where people and parsers might read it differently.
 
     >>> from weft.query.syntax.reader import read_expression
     >>> write(read_expression("( A+b ) * c > 5"))
     '(A + b) * c > 5'
     """
+    return _text(_clear(node), 0)
+
+
+def write_tersely(node: Node) -> str:
+    """The text of a tree with no parentheses but those that Spark's grammar needs."""
     return _text(node, 0)
+
+
+def _clear(node: Node) -> Node:
+    """The tree with parentheses around operands that parsers are known to misread."""
+    node = rebuild(node, _clear)
+    if isinstance(node, Op) and any(_unclear(node.op, arg) for arg in node.args):
+        args = (Op("PAREN", (a,)) if _unclear(node.op, a) else a for a in node.args)
+        return Op(node.op, tuple(args), at=node.at)
+    return node
+
+
+def _unclear(op: str, operand: Node) -> bool:
+    if not isinstance(operand, Op):
+        return False
+    inner = operand.op
+    if inner in COMPARISONS:
+        return _BINDING.get(op) in (4, 5)
+    if op in _LOOSE:
+        return inner != op and inner in _LOOSE | _ARITHMETIC
+    return op in _ARITHMETIC and inner in _LOOSE
 
 
 def _binding(node: Node) -> int:
@@ -116,10 +155,9 @@ def _operator(node: Op) -> str:
         operand = _text(args[0], level)
         # Two minus signs would begin a comment.
         return f"-({operand})" if op == "NEG" and operand.startswith("-") else _SIGN[op] + operand
-    # Comparisons and predicates (IS NULL, IN, LIKE, BETWEEN) under one another always get
-    # parentheses: Spark can do without some of them, readers and other parsers cannot.
-    above = _VALUE if level < _VALUE else level + 1
-    first = _text(args[0], _VALUE if level < _VALUE else level)
+    # Operators group to the left; a predicate (IS NULL, IN, ...) takes values, not predicates.
+    above = level + 1
+    first = _text(args[0], above if level == 4 else level)
     if len(args) == 1:
         return f"{first} {op}"
     if op in ("IN", "NOT IN") or op.endswith(_MANY):
@@ -128,6 +166,3 @@ def _operator(node: Op) -> str:
         return f"{first} {op} {_text(args[1], above)} AND {_text(args[2], above)}"
     text = f"{first} {op} {_text(args[1], above)}"
     return f"{text} ESCAPE {_text(args[2], _PRIMARY)}" if len(args) == 3 else text
-
-
-_SIGN = {"NEG": "-", "~": "~"}
