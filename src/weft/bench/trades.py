@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from weft.query.query import Query
+
+Drawn = TypeVar("Drawn")
 
 ROWS = 1_181_901
 """Trades in the hour from noon that the paper measures with."""
@@ -158,9 +160,9 @@ def workload(kind: str, count: int, *, seed: int = 0) -> list[Query]:
 
 
 def _distinct(
-    draw: Callable[[np.random.Generator], object], random: np.random.Generator, count: int
-) -> list:
-    found: dict[object, None] = {}
+    draw: Callable[[np.random.Generator], Drawn], random: np.random.Generator, count: int
+) -> list[Drawn]:
+    found: dict[Drawn, None] = {}
     while len(found) < count:
         found[draw(random)] = None
     return list(found)
@@ -176,12 +178,12 @@ def _predicate(random: np.random.Generator) -> str:
     member = MEMBERS[random.integers(3)]
     inside = "" if random.random() < 0.5 else "NOT "
     kind = random.integers(3)
-    if kind == 0:
-        quantity, constant = "volume", int(np.exp(random.uniform(np.log(50), np.log(20_000))))
-    elif kind == 1:
-        quantity, constant = "price * volume", int(np.exp(random.uniform(np.log(500), 14.0)))
-    else:
-        constant = round(float(np.exp(random.uniform(np.log(0.0005), np.log(0.05)))), 5)
-        quantity = "abs(price - cp) / cp"
+    quantity, low, high, digits = (
+        ("volume", 50, 20_000, 0),
+        ("price * volume", 500, 1_000_000, 0),
+        ("abs(price - cp) / cp", 0.0005, 0.05, 5),
+    )[kind]
+    value = float(np.exp(random.uniform(np.log(low), np.log(high))))
+    constant = f"{value:.{digits}f}"
     comparison = ">" if random.random() < 0.5 else "<"
     return f"{inside}{member} AND {quantity} {comparison} {constant}"

@@ -23,8 +23,7 @@ def lowered_outputs(layout: Layout, query: Query) -> dict[str, str]:
 
 def lowered(layout: Layout, query: Query, axis: TimeAxis, source: str) -> str:
     """The plain query's answers, from the combined partials of all targets in `source`."""
-    fold, target = layout.places[layout.queries.index(query)]
-    del fold
+    _, target = layout.places[layout.queries.index(query)]
     columns = {"window": axis.window("start", query.window.range)}
     columns |= {key.name: f"k{layout.keys.index(key.expression)}" for key in query.keys}
     columns |= lowered_outputs(layout, query)

@@ -34,7 +34,9 @@ def finals(shards: DataFrame, layout: Layout, fold: Fold) -> DataFrame:
         [
             T.StructField("target", T.IntegerType(), False),
             T.StructField("start", T.LongType(), False),
-            *(shards.schema[name] for name in (*keys, *layout.part_columns)),
+            *(shards.schema[name] for name in keys),
+            # A part is null in the answers of targets that do not ask for it.
+            *(T.StructField(name, shards.schema[name].dataType) for name in layout.part_columns),
         ]
     )
     return bucketed.mapInArrow(Finals.of(layout, fold), schema)
@@ -128,7 +130,8 @@ class Writer:
             [
                 pa.field("target", pa.int32(), False),
                 pa.field("start", pa.int64(), False),
-                *(schema.field(name) for name in (*finals.keys, *names)),
+                *(schema.field(name) for name in finals.keys),
+                *(schema.field(name).with_nullable(True) for name in names),
             ]
         )
         self.pieces: list[pa.RecordBatch] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame
 
@@ -17,6 +17,10 @@ from weft.spark.results import Results
 from weft.spark.schema import time_axis
 from weft.spark.statistics import Measured, measure
 from weft.spark.verify import VerifyReport, verify
+
+if TYPE_CHECKING:
+    from weft.sinks import Sink
+    from weft.spark.streaming.running import Running
 
 Engine = Literal["auto", "operator", "rewrite"]
 
@@ -44,9 +48,7 @@ class Loom:
     def add(self, query: Query | str, name: str | None = None) -> Query:
         """Add a query, or the SQL of one (which needs a `name` unless it brings one)."""
         if isinstance(query, str):
-            from weft.query.sql.spark import parse_query
-
-            query = parse_query(query, name=name, time=self.axis.column)
+            query = self._parsed(query, name)
         elif name is not None and name.lower() != query.name.lower():
             raise WorkloadError(f"name={name!r}: the query is named {query.name!r} already")
         if query.window.axis != self.axis.axis:
@@ -58,6 +60,27 @@ class Loom:
         if query.name.lower() in self._queries:
             raise WorkloadError(f"query {query.name!r} is in the loom already; drop it first")
         self._queries[query.name.lower()] = query
+        return query
+
+    def _parsed(self, sql: str, name: str | None) -> Query:
+        """A query from SQL, which must be over this loom's time column and one table."""
+        from weft.query.sql.spark import parse_query
+
+        query = parse_query(sql, name)
+        if query.source is None:
+            return query
+        if query.source.time.strip("`").lower() != self.axis.column.lower():
+            raise EngineError(
+                f"query {query.name!r}: its window is over {query.source.time!r}, and the loom's "
+                f"time column is {self.axis.column!r}"
+            )
+        tables = {q.source.table.lower(): q for q in self.queries if q.source is not None}
+        if tables and query.source.table.lower() not in tables:
+            table, other = next(iter(tables.items()))
+            raise EngineError(
+                f"query {query.name!r} is from table {query.source.table!r}, query "
+                f"{other.name!r} from {table!r}: a loom has one DataFrame"
+            )
         return query
 
     def drop(self, name: str) -> Query:
@@ -123,6 +146,28 @@ class Loom:
             raise EngineError("run() is for a batch DataFrame, and this one streams: use start()")
         plan = self.plan(engine=engine, **options) if plan is None else plan
         return Results(self._batch(plan, engine), persist=persist)
+
+    def start(
+        self, sink: str | Sink, *, checkpoint: str, trigger: str | None = None, **options: Any
+    ) -> Running:
+        """Start the queries on a stream, or go on with what the checkpoint holds.
+
+        `sink` is a directory (Parquet) or a sink of `weft.sinks`; `trigger` is "available_now", an
+        interval such as "10 seconds", or None for as fast as it goes. Options: `output_mode`
+        ("append" or "update"), `buckets`, `adaptive`, `metrics_port`, and those of `optimize`.
+        """
+        from weft.spark.streaming.starting import start
+
+        return start(
+            self.df,
+            self.axis,
+            sink,
+            checkpoint=checkpoint,
+            watermark=self.watermark,
+            queries=self.queries,
+            trigger=trigger,
+            **options,
+        )
 
     def verify(self, **options: Any) -> VerifyReport:
         """Run the plain Spark queries beside the plan and compare row by row."""

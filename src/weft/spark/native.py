@@ -32,7 +32,8 @@ def native(
     if having is None:
         return rows.groupBy(window.alias("window"), *keys).agg(*aggregates)
     # HAVING may name keys and the window, so they have to be columns before they are grouped by.
-    named = rows.withColumns({"window": window, **dict(zip((k.name for k in query.keys), keys))})
+    columns = {key.name: F.expr(key.native) for key in query.keys}
+    named = rows.withColumns({"window": window, **columns})
     grouped = named.groupBy("window", *(F.col(f"`{key.name}`") for key in query.keys))
     answers = grouped.agg(*aggregates, F.expr(having.native).alias(_HAVING))
     return answers.where(_HAVING).drop(_HAVING)

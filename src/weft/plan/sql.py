@@ -1,0 +1,95 @@
+"""A plan as a script of Spark SQL: a view for each step, and one for each query's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from weft.errors import PlanError
+from weft.plan import select
+from weft.plan.layout import Layout
+from weft.plan.lower import lowered
+from weft.plan.time_axis import Kind, TimeAxis, quote
+
+if TYPE_CHECKING:
+    from weft.plan.plan import Plan
+    from weft.plan.tree import Tree
+
+Step = tuple[str, str]
+"""A view's name (quoted) and its SELECT."""
+
+
+def to_sql(
+    plan: Plan,
+    *,
+    table: str = "t",
+    time: str = "ts",
+    kind: Kind | None = None,
+    types: Mapping[str, str] | None = None,
+) -> str:
+    """The script that answers every query of the plan from `table` with Spark SQL alone.
+
+    Run its statements in order; then each query's answers are in the view of its name. `types`
+    are Spark's names of the types of the aggregates' arguments, by normalised SQL: they decide the
+    exact type of sums and means of decimals.
+
+    >>> from weft.plan.optimizer import optimize
+    >>> from weft.query.query import Query
+    >>> from weft.query.window import Window
+    >>> asked = [Query(n, aggs={"hi": "max(price)"}, window=Window(range=r, slide="5 minutes"))
+    ...          for n, r in (("a", "10 minutes"), ("b", "15 minutes"))]
+    >>> print(to_sql(optimize(asked, strategy="share_all")))
+    CREATE OR REPLACE TEMPORARY VIEW `weft_tree1_slices` AS
+    SELECT weft_slice AS slice, max(price) AS p0_greatest FROM (...) GROUP BY weft_slice;
+    ...
+    CREATE OR REPLACE TEMPORARY VIEW `b` AS
+    SELECT named_struct('start', timestamp_micros(start), 'end', ...) AS `window`,
+    p0_greatest AS `hi` FROM `weft_tree1_windows` WHERE target = 1;
+    """
+    if not plan.queries:
+        raise PlanError("a plan of bare windows has no SQL: plan Querys, which have aggregates")
+    default: Kind = "integer" if plan.request.table.axis == "integer" else "timestamp"
+    axis = TimeAxis(time, kind or default)
+    found = [step for tree in plan.trees for step in steps(plan, tree, axis, quote(table), types)]
+    return "\n\n".join(
+        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS\n{sql};" for name, sql in found
+    )
+
+
+def steps(
+    plan: Plan, tree: Tree, axis: TimeAxis, table: str, types: Mapping[str, str] | None
+) -> Iterator[Step]:
+    """The views of one tree: slices or windows from windows, then the answers of its queries."""
+    queries = [plan.queries[int(row)] for row in tree.rows]
+    layout = Layout.of(queries, axis.quoted, types)
+    prefix = f"weft_tree{tree.number}_"
+    answers = {}
+    if tree.coverage is not None:
+        coverage = tree.coverage
+        names = [quote(f"{prefix}window{node + 1}") for node in range(len(coverage.windows))]
+        for node in coverage.topological_order():
+            window, up, link = coverage.windows[node], coverage.upstream[node], coverage.links[node]
+            if up is None or link is None:
+                yield names[node], select.instances(layout, window, axis, table)
+            else:
+                yield names[node], select.pieces(layout, window, link, names[up])
+        numbers = {target.window: target.number for target in layout.folds[0].targets}
+        tagged = [
+            select.tagged(layout, numbers[coverage.windows[node]], names[node])
+            for node in coverage.asked
+        ]
+        answers[0] = quote(f"{prefix}windows")
+        yield answers[0], "\nUNION ALL ".join(tagged)
+    else:
+        slices = quote(f"{prefix}slices")
+        yield slices, select.slices(layout, axis, table)
+        for number, fold in enumerate(layout.folds):
+            suffix = str(number + 1) if len(layout.folds) > 1 else ""
+            kept = slices
+            if len(fold.keys) < len(layout.keys):
+                kept = quote(f"{prefix}folded{suffix}")
+                yield kept, select.folded(layout, fold, slices)
+            answers[number] = quote(f"{prefix}windows{suffix}")
+            yield answers[number], select.windows(layout, fold, kept)
+    for query, (fold_number, _) in zip(layout.queries, layout.places, strict=True):
+        yield quote(query.name), lowered(layout, query, axis, answers[fold_number])
