@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -62,6 +62,70 @@ class Setting:
         else:
             range_ = slide * draw.integers(1, int(self.max_overlap) + 1, size=self.queries)
         return WindowTable(range=range_, slide=slide)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A setting of which one parameter is varied."""
+
+    number: int
+    about: str
+    parameter: str
+    """The field of `Setting` that is varied."""
+    values: tuple[float, ...]
+    base: Setting
+
+    def settings(self, fragments: bool) -> list[Setting]:
+        """The settings, one per value.
+
+        >>> [setting.rate for setting in EXPERIMENTS[2].settings(fragments=False)]
+        [100, 400, 900, 10000, 100000, 1000000]
+        """
+        found = []
+        for value in self.values:
+            varied: dict[str, Any] = {self.parameter: value}
+            found.append(replace(self.base, fragments=fragments, **varied))
+        return found
+
+
+EXPERIMENTS = (
+    Experiment(
+        1,
+        "number of queries",
+        "queries",
+        (100, 1_000, 10_000, 100_000, 1_000_000),
+        Setting(100, max_slide=1_000, rate=0.002, skew=0.5, max_overlap=10),
+    ),
+    Experiment(
+        2,
+        "longest slide",
+        "max_slide",
+        (100, 300, 800, 3_000, 10_000),
+        Setting(1_000, max_slide=100, rate=1, skew=3, max_overlap=100, generator="Div"),
+    ),
+    Experiment(
+        3,
+        "input rate",
+        "rate",
+        (100, 400, 900, 10_000, 100_000, 1_000_000),
+        Setting(1_000, max_slide=100, rate=100, skew=1, max_overlap=1_000),
+    ),
+    Experiment(
+        4,
+        "skew of the slides",
+        "skew",
+        (0, 1, 2.25, 4, 10, 100),
+        Setting(50, max_slide=500, rate=0.1, skew=0, max_overlap=100),
+    ),
+    Experiment(
+        5,
+        "greatest overlap factor",
+        "max_overlap",
+        (100, 40, 10, 4, 1),
+        Setting(1_000, max_slide=600, rate=1, skew=3, max_overlap=100, generator="Div"),
+    ),
+)
+"""Table 1 of F1, with values from its figures 7 to 11."""
 
 
 def primes(most: int) -> Int64:

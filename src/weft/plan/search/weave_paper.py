@@ -63,7 +63,8 @@ def search(
     `lookup` keeps what was computed in a table (WeaveShare section 8.1), so that an iteration
     computes only the pairs of the tree that it made. `collapsed` makes one tree of queries with
     equal edges first, which the papers do not, but without which a million queries are out of
-    reach. `limit` bounds the work of the whole search. Ties are broken as by `weave`.
+    reach. `limit` bounds the work of the whole search, in groups of F1 or ticks of a bit set; one
+    pair may take as much unless no limit is given. Ties are broken as by `weave`.
 
     >>> table = WindowTable(range=[16, 10, 8], slide=[4, 5, 4])
     >>> cost = LinearCost(fixed=1.2, per_edge=0.0, weight=table.overlap)
@@ -109,7 +110,7 @@ def weave(
     method = {"exact": _EXACT, "bitset": _BITSET}.get(edges, _F1)
     if probe:
         method = _BITMAP if bitmap else _QUERIES
-    pairs = _Pairs(trees, method, edges == "f1_table", smaller, limit or 10**12)
+    pairs = _Pairs(trees, method, edges == "f1_table", smaller, limit)
     pairs.fill(trees.alive(), later_only=True)
     ended = np.arange(len(trees), dtype=np.int64)
     merges = 0
@@ -159,8 +160,14 @@ def weave(
 class _Pairs:
     """The table of all pairs' edge rates, negative as exact ones are in `bounds`."""
 
-    def __init__(self, trees: Trees, method: int, table: bool, smaller: bool, limit: int) -> None:
-        self.trees, self.method, self.smaller, self.limit = trees, method, smaller, limit
+    def __init__(
+        self, trees: Trees, method: int, table: bool, smaller: bool, limit: int | None
+    ) -> None:
+        self.trees, self.method, self.smaller = trees, method, smaller
+        self.most = GROUPS if method == _F1 else BITS
+        if limit is not None and method == _F1:
+            self.most = limit
+        self.limit = 10**15 if limit is None else limit
         self.table = gcd_table() if table else gcd_table(0)[:0]
         self.counts = np.zeros(4, dtype=np.int64)
         n = len(trees)
@@ -199,7 +206,7 @@ class _Pairs:
                 self.bound, self.row, self.row_best, i, later_only,
                 self.start, self.length, self.offset, self.step,
                 self.trees.rate, self.trees.weight, self.trees.charge, self.trees.per_edge,
-                self.method, self.smaller, self.table, self.limit, self.counts,
+                self.method, self.smaller, self.table, self.limit, self.most, self.counts,
             )  # fmt: skip
             if self.counts[_PAST]:
                 raise BudgetError(
@@ -230,8 +237,10 @@ def _fill_row(
     smaller: bool,
     table: Int32,
     limit: int,
+    most: int,
     counts: Int64,
 ) -> None:
+    """Compute the pairs of tree i, with `most` steps for one and `limit` for all of the search."""
     best = GONE
     off_i, step_i = offset[start[i] :][: length[i]], step[start[i] :][: length[i]]
     for k in range(i + 1 if later_only else 0, len(rate)):
@@ -250,17 +259,17 @@ def _fill_row(
         if method == _EXACT:
             both, work = merged_rate(x_rate, x_off, x_step, y_off, y_step, NODES)
         elif method == _BITMAP:
-            both, work, looked = probe_bitmap(x_off, x_step, y_off, y_step, BITS)
+            both, work, looked = probe_bitmap(x_off, x_step, y_off, y_step, most)
             counts[_COMPARISONS] += looked
         elif method == _QUERIES:
-            both, work, looked = probe_queries(x_rate, x_off, x_step, y_off, y_step, BITS)
+            both, work, looked = probe_queries(x_rate, x_off, x_step, y_off, y_step, most)
             counts[_COMPARISONS] += looked
         else:
             u_off, u_step = merge(x_off, x_step, y_off, y_step)
             if method == _F1:
-                both, work = f1_sum(u_off, u_step, table, GROUPS)
+                both, work = f1_sum(u_off, u_step, table, most)
             else:
-                both, work = bitset_count(u_off, u_step, BITS)
+                both, work = bitset_count(u_off, u_step, most)
         counts[_EVALUATIONS] += 1
         counts[_WORK] += work
         if counts[_WORK] > limit or (both < 0.0 and method != _EXACT):
