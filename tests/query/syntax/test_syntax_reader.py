@@ -131,3 +131,10 @@ def test_errors_quote_the_line() -> None:
     with pytest.raises(ExpressionError) as caught:
         read_expression("a > 5\n  AND x IN (SELECT 1)")
     assert str(caught.value).splitlines()[1:] == ["    AND x IN (SELECT 1)", " " * 14 + "^"]
+
+
+def test_long_chains_are_read_and_deep_nests_refused() -> None:
+    many = " OR ".join(f"a = {i}" for i in range(3000))
+    assert write(read_expression(many)) == many
+    with pytest.raises(ExpressionError, match="nested too deeply"):
+        read_expression("(" * 3000 + "a" + ")" * 3000)

@@ -27,9 +27,10 @@ from weft.query.expression import check_scalar, function_name
 from weft.query.normal import normal
 from weft.query.query import Query, Source
 from weft.query.sql.refusals import refuse_statement
+from weft.query.syntax.converter import convert
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.masking import STATEMENT_WORDS, Masked, mask, parse
-from weft.query.syntax.reader import check, convert
+from weft.query.syntax.reader import check
 from weft.query.syntax.tree import Call, Literal, Name, Node, Op, Star, rebuild, walk
 from weft.query.syntax.writer import write, write_tersely
 from weft.query.window import Window
