@@ -27,6 +27,7 @@ Float64 = npt.NDArray[np.float64]
 _DEPTH = 128  # every level takes a prime digit from what is left; more than this is past a budget
 _ENTER, _NEXT, _LEAVE = 0, 1, 2
 _ROOM = 24  # arena entries per progression; more than enough, and checked
+_FEW = 4
 _MANY = 8_192  # entries of one component: tidying takes their square
 _MORE = 100_000  # and for sets so large that most of the recursion is over after the first split
 
@@ -64,19 +65,33 @@ def tidy(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> int:
 
 @njit(cache=True, error_model="numpy")
 def _closed(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> float:
-    """The density of [lo, hi) where a formula gives it (two, or one common step), else -1."""
+    """The density of [lo, hi) where a formula gives it (up to three, or one step), else -1."""
     if step[lo] == step[hi - 1]:
         total = 0.0
         for i in range(lo, hi):
             total += weight[i]
         return float(total / step[lo])
+    if hi - lo > 3:
+        return -1.0
+    x, y = weight[lo] / step[lo], weight[lo + 1] / step[lo + 1]
+    # How much likelier one is where another is: the gcd where they overlap, else never.
+    xy = gcd(step[lo], step[lo + 1])
+    meet_xy = (off[lo] - off[lo + 1]) % xy == 0
+    covered = x + y * (1.0 - x * xy) if meet_xy else x + y
     if hi - lo == 2:
-        x, y = weight[lo] / step[lo], weight[lo + 1] / step[lo + 1]
-        common = gcd(step[lo], step[lo + 1])
-        if (off[lo] - off[lo + 1]) % common == 0:
-            return float(x + y * (1.0 - x * common))
-        return float(x + y)
-    return -1.0
+        return float(covered)
+    z = weight[lo + 2] / step[lo + 2]
+    xz, yz = gcd(step[lo], step[lo + 2]), gcd(step[lo + 1], step[lo + 2])
+    meet_xz = (off[lo] - off[lo + 2]) % xz == 0
+    meet_yz = (off[lo + 1] - off[lo + 2]) % yz == 0
+    free = 1.0
+    if meet_xz:
+        free -= x * xz
+    if meet_yz:
+        free -= y * yz
+        if meet_xz and meet_xy:
+            free += x * y * xy * (xz // gcd(xz, yz) * yz)
+    return float(covered + z * max(free, 0.0))
 
 
 @njit(cache=True, error_model="numpy")
@@ -189,8 +204,8 @@ def merged_rate(
 ) -> tuple[float, int]:
     """The edge rate of x and y together, given x's, and the nodes used; -1 past the budget.
 
-    Both are cleaned. Each of y's progressions adds what x and y's earlier ones leave of it, so
-    the work grows with y: pass the smaller tree as y.
+    Both are cleaned. Each of a few progressions in y adds what x and y's earlier ones leave of it;
+    pass the smaller tree as y.
 
     >>> x, y, none = np.array([2]), np.array([3]), np.array([0])
     >>> round(merged_rate(0.5, none, x, none, y, 1000)[0] * 6)
@@ -214,9 +229,11 @@ def merged_rate(
     factor = np.empty(_DEPTH, np.float64)
     depth, nodes, mode = -1, 0, _ENTER
     lo, hi, part = n - n, n, 0.0
-    if nx + ny > _MANY and nx:
+    if nx and n > _MANY:
         return -1.0, nodes
-    if nx:  # as if x and y were one component, summed as far as x
+    if nx and ny > _FEW:  # one set from scratch is quicker than many restrictions
+        hi = tidy(off, step, weight, lo, n)
+    elif nx:  # as if x and y were one component, summed as far as x
         depth, mode = 0, _NEXT
         at[0], start[0], stop[0], done[0], total[0] = nx, 0, n, 0.0, rate_x
         parent[0] = n

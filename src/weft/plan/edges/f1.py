@@ -38,8 +38,9 @@ def f1_rate(
     >>> round(f1_rate(Progressions.of_arrays([0] * 5, [2, 3, 4, 5, 6])).value * 60)
     44
     """
+    name = "f1" if table is None else "f1_table"
     if fractions:
-        terms, groups = f1_terms(edges.offset.tolist(), edges.step.tolist(), budget)
+        terms, groups = f1_terms(edges.offset.tolist(), edges.step.tolist(), budget, name)
         total = sum((-1) ** size * term for size, term in enumerate(terms))
         return Rate(Fraction(total), "inclusion-exclusion", groups).per(edges.unit)
     limit = GROUPS if budget is None else budget
@@ -47,12 +48,12 @@ def f1_rate(
         edges.offset, edges.step, np.empty(0, np.int32) if table is None else table, limit
     )
     if value < 0.0:
-        raise _past(limit, len(edges))
+        raise _past(name, limit, len(edges))
     return Rate(value, "inclusion-exclusion", groups).per(edges.unit)
 
 
 def f1_terms(
-    offset: list[int], step: list[int], budget: int | None = None
+    offset: list[int], step: list[int], budget: int | None = None, name: str = "f1"
 ) -> tuple[list[Fraction], int]:
     """The sums G(n, 1), G(n, 2), ... of 1/lcm over the groups of each size, and the groups.
 
@@ -71,7 +72,7 @@ def f1_terms(
         size, lcm, last, candidates = waiting.pop()
         groups += 1
         if groups > limit:
-            raise _past(limit, n)
+            raise _past(name, limit, n)
         terms[size - 1] += Fraction(1, lcm)
         able = [
             j for j in candidates if (offset[j] - offset[last]) % math.gcd(step[j], step[last]) == 0
@@ -83,9 +84,9 @@ def f1_terms(
     return terms, groups
 
 
-def _past(limit: int, n: int) -> BudgetError:
+def _past(name: str, limit: int, n: int) -> BudgetError:
     return BudgetError(
-        f"method='f1' formed more than budget={limit:,} groups of {n:,} progressions; "
+        f"method={name!r} formed more than budget={limit:,} groups of {n:,} progressions; "
         f"method='exact' would do it"
     )
 
