@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from datasketches import kll_doubles_sketch
 from hypothesis import strategies as st
 
 from weft.query.aggregates.monoid import Monoid, Partial
@@ -45,8 +46,11 @@ def same_count(left: Partial, right: Partial) -> bool:
 
 
 def same_quantiles(left: Partial, right: Partial) -> bool:
+    """Equal quantiles over equally many values, which decide what further values will do."""
     ranks = tuple(i / 16 for i in range(17))
-    return estimate_quantiles(left, ranks) == estimate_quantiles(right, ranks)
+    counts = [0 if p[0] is None else kll_doubles_sketch.deserialize(p[0]).n for p in (left, right)]
+    same_values = estimate_quantiles(left, ranks) == estimate_quantiles(right, ranks)
+    return same_values and counts[0] == counts[1]
 
 
 @dataclass(frozen=True)
