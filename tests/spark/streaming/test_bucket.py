@@ -183,17 +183,16 @@ SITUATIONS = {
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_closed_windows_are_those_of_the_definition(name, seed, monkeypatch):
+def test_closed_windows_are_those_of_the_definition(name, monkeypatch):
     monkeypatch.setattr(bucket_module, "TARGET", 400)  # many small pieces, several levels
     plan = program(SITUATIONS[name])
     stream, definition = Stream(plan, delay=20), Definition(plan, delay=20)
-    for rows in batches(seed, count=40, step=25, jitter=60):
+    for rows in batches(0, count=24, step=25, jitter=60):
         stream.run(rows)
         definition.run(rows)
         assert stream.late == definition.late
         assert stream.answers == definition.answers
-    assert len(definition.answers) > 50
+    assert len(definition.answers) > 30
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
@@ -201,7 +200,7 @@ def test_early_answers_end_up_as_the_final_ones(name, monkeypatch):
     monkeypatch.setattr(bucket_module, "TARGET", 400)
     plan = program(SITUATIONS[name])
     early, definition = Stream(replace(plan, mode="update"), 20), Definition(plan, 20)
-    for rows in batches(3, count=20, step=25, jitter=60):
+    for rows in batches(3, count=10, step=25, jitter=60):
         early.run(rows)
         definition.run(rows)
     assert {p: early.answers[p] for p in definition.answers} == definition.answers
@@ -209,18 +208,18 @@ def test_early_answers_end_up_as_the_final_ones(name, monkeypatch):
 
 def test_a_long_window_touches_few_pieces_in_steady_state(monkeypatch):
     monkeypatch.setattr(bucket_module, "TARGET", 400)
-    plan = program([service(1, 5000, 10)], buckets=1)
+    plan = program([service(1, 2000, 10)], buckets=1)
     stream = Stream(plan, delay=10)
-    for number in range(1200):
+    for number in range(480):
         stream.run([(number * 10 + i, "abcdefg"[i], i) for i in range(7)])
     (bucket,) = [Bucket(plan, state) for state in stream.states]
     held = sum(
         piece.size for store in bucket.index.stores.values() for piece in store.pieces.values()
     )
-    steady = stream.traffic[600:]
+    steady = stream.traffic[240:]
     assert max(t.reads for t in steady) < 40
     assert np.mean([t.read_bytes for t in steady]) < held / 4
-    halves = [np.mean([t.read_bytes for t in half]) for half in (steady[:300], steady[300:])]
+    halves = [np.mean([t.read_bytes for t in half]) for half in (steady[:120], steady[120:])]
     assert halves[1] < 1.2 * halves[0]
 
 
@@ -228,7 +227,7 @@ def test_pieces_too_large_are_cut_smaller(monkeypatch):
     monkeypatch.setattr(bucket_module, "MOST", 3000)
     plan = program([service(1, 500, 10)], buckets=1)
     stream, definition = Stream(plan, delay=20), Definition(plan, delay=20)
-    for rows in batches(5, count=40, step=25, jitter=60):
+    for rows in batches(5, count=24, step=25, jitter=60):
         stream.run(rows)
         definition.run(rows)
     assert stream.answers == definition.answers

@@ -92,7 +92,10 @@ def test_partials_are_those_of_the_monoid(kind, drawn, types, data):
     found = partials_of(part, arrays, pa.array(where), groups)
     expected = defined(part, arguments, where, groups, component_types(part, types))
     assert keys(found) == keys(expected)
-    again = group_rows([pa.array(data.draw(st.lists(LONGS, min_size=groups.count, max_size=groups.count)), pa.int64())], groups.count)  # fmt: skip
+    count = groups.count
+    again = group_rows(
+        [pa.array(data.draw(st.lists(LONGS, min_size=count, max_size=count)), pa.int64())], count
+    )
     merged = combine(part, found, again)
     monoid = monoid_of(part)
     totals = [monoid.identity] * again.count
@@ -117,7 +120,8 @@ def test_moments_lose_no_digits_to_large_means(values, offset):
     shifted = [None if value is None else value + offset for value in values]
     one = group_rows([], len(values))
     part = Part("moments", ("x",))
-    n, mean, m2 = (c.to_pylist()[0] for c in partials_of(part, [pa.array(shifted, pa.float64())], None, one))  # fmt: skip
+    found = partials_of(part, [pa.array(shifted, pa.float64())], None, one)
+    n, mean, m2 = (column.to_pylist()[0] for column in found)
     known = [value for value in shifted if value is not None]
     assert n == len(known)
     if known:

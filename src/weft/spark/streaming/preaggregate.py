@@ -10,12 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weft.query.window import Window
+from weft.slices.edges import TreeEdges
 from weft.spark.streaming.groups import group_rows
 from weft.spark.streaming.lifting import partials_of
 from weft.spark.streaming.payload import ROWS, Parcel, Shipment, greatest
 from weft.spark.streaming.program import Program, StoreProgram
 from weft.spark.streaming.shards import FRAGMENT, SLICE, flat, merged
-from weft.spark.streaming.slicing import slice_starts
 
 Int64 = npt.NDArray[np.int64]
 TIME = "t"
@@ -73,6 +74,8 @@ class _Work:
 
     def __init__(self, store: StoreProgram, buckets: int) -> None:
         self.store, self.buckets = store, buckets
+        windows = [Window.of_units(s.range, s.slide, s.phase) for s in store.services]
+        self.edges = TreeEdges(store.progressions, windows)
         self.signatures: dict[int, int] = {}
         self.done: list[pa.Table] = []
 
@@ -84,9 +87,13 @@ class _Work:
             kept = fragments != self.signatures.get(0, -1)
             if not kept.all():
                 table, fragments = table.filter(pa.array(kept)).combine_chunks(), fragments[kept]
+        slices = self.edges.slice_start(flat(table, TIME).to_numpy())
+        needed = self.edges.needed(slices)
+        if not needed.all():  # between windows that leave gaps
+            table, slices = table.filter(pa.array(needed)).combine_chunks(), slices[needed]
+            fragments = None if fragments is None else fragments[needed]
         if table.num_rows == 0:
             return
-        slices = slice_starts(flat(table, TIME).to_numpy(), store.progressions)
         keys = [flat(table, column) for column in store.key_columns]
         by = [slices, *keys] if fragments is None else [slices, fragments, *keys]
         groups = group_rows(by, table.num_rows)

@@ -20,6 +20,7 @@ from weft.spark.streaming.adaptive import Adapter, measured_lines
 from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.evolve import next_catalogue
+from weft.spark.streaming.listener import listen
 from weft.spark.streaming.metrics import MetricsServer, prometheus
 from weft.spark.streaming.payload import greatest
 from weft.spark.streaming.pipeline import answers_frame
@@ -89,6 +90,7 @@ class Running:
         self._server: MetricsServer | None = None
         self._error: str | None = None
         self._adapter = Adapter()
+        self._listener = listen(df.sparkSession)
         self.catalogue = catalogue
         self._compiled = self._compile(catalogue)
         self._query = self._launch()
@@ -112,13 +114,16 @@ class Running:
             frame = answers_frame(self.df, self.axis, settings.watermark, self._compiled)
             writer = frame.writeStream.foreachBatch(self._deliver)
             writer = writer.option("checkpointLocation", self.checkpoint)
-            return writer.trigger(**dict(self.trigger.options)).start()
+            query = writer.trigger(**dict(self.trigger.options)).start()
         finally:
             for name, value in before.items():
                 if value is None:
                     conf.unset(name)
                 else:
                     conf.set(name, value)
+        if self._listener is not None:
+            self._listener.identity = str(query.id)
+        return query
 
     def _deliver(self, frame: DataFrame, number: int) -> None:
         began = time.perf_counter()
@@ -149,6 +154,9 @@ class Running:
         if self._server is not None:
             self._server.close()
             self._server = None
+        if self._listener is not None:
+            self.df.sparkSession.streams.removeListener(self._listener)
+            self._listener = None
         if self._thread is not threading.current_thread():
             self._thread.join(5.0)
 
@@ -283,7 +291,7 @@ class Running:
         """Rates, lag, state, late rows and each query's share, as of the last micro-batch."""
         with self._lock:
             catalogue, tally, query = self.catalogue, self._tally, self._query
-        last = query.lastProgress
+        last = query.lastProgress or (self._listener.last if self._listener else None)
         users = {
             store.number: [
                 entry.number

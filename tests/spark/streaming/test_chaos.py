@@ -1,0 +1,14 @@
+"""The driver killed again and again while queries come and go."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.spark.streaming.chaos import chaos
+
+
+@pytest.mark.slow
+def test_three_kills_lose_and_double_nothing(tmp_path):
+    report = chaos(tmp_path / "chaos", kills=3, files=16)
+    assert report.kills == 3
+    assert report.rows > 200

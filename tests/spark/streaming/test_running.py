@@ -1,0 +1,121 @@
+"""A stream that runs on: queries come and go, other processes ask, and it says how it is doing."""
+
+from __future__ import annotations
+
+import time
+from urllib.request import urlopen
+
+import pytest
+from same import AXIS, assert_same, rows
+
+from weft.errors import CheckpointError, EngineError
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.sinks import ForeachBatchSink, read_results
+from weft.spark.loom import Loom
+from weft.spark.native import native
+from weft.spark.streaming.requests import Requests
+from weft.spark.streaming.starting import start
+
+AGGS = {"n": "count(*)", "s": "sum(x)"}
+FIVE = Query("five", aggs=AGGS, window=Window(range="20 minutes", slide="5 minutes"), by=["k"])
+TEN = Query("ten", aggs={"n": "count(*)"}, window=Window(range="10 minutes"), by=["k"])
+MAX = Query("most", aggs={"hi": "max(x)"}, window=Window(range="6 minutes", slide="2 minutes"))
+
+
+def wait_for(condition, seconds: float = 180.0) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, "waited too long"
+        time.sleep(0.1)
+
+
+def batch_rows(spark, feed, query, since: int | None, until: int):
+    expected = native(feed.batch(spark), AXIS, query)
+    expected = expected.where(f"window.end <= timestamp_micros({until})")
+    if since is not None:
+        expected = expected.where(f"window.start >= timestamp_micros({since})")
+    return rows(expected.collect())
+
+
+def test_queries_come_and_go_while_it_runs(spark, feed, tmp_path):
+    out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
+    feed.minutes(0, 30)
+    loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
+    loom.add(FIVE)
+    running = loom.start(out, checkpoint=checkpoint, trigger="100 milliseconds", metrics_port=0)
+    wait_for(lambda: running.progress.batch >= 0)
+
+    running.add(TEN, backfill=True)  # its edges, keys and parts are kept already
+    running.add("SELECT max(x) AS hi FROM t GROUP BY window(ts, '6 minutes', '2 minutes')", "most")
+    status = running.status()
+    assert status.active
+    assert status.query("ten").complete_from < running.progress.high
+    assert status.query("most").complete_from > running.progress.high
+
+    before = running.progress.batch
+    feed.minutes(30, 50)
+    wait_for(lambda: running.progress.batch > before)
+    requests = Requests(checkpoint)
+    ticket = requests.ask_drop("FIVE")
+    requests.wait(ticket, timeout=180)
+    with pytest.raises(CheckpointError, match="no query 'five'"):
+        requests.wait(requests.ask_drop("five"), timeout=180)
+    assert [query.name for query in running.queries] == ["ten", "most"]
+
+    feed.minutes(50, 70)
+    feed.end()
+    wait_for(lambda: running.progress.high > feed_end(feed))
+    wait_for(lambda: running.progress.frontier > feed_end(feed))
+    port = running.serve_metrics()
+    with urlopen(f"http://127.0.0.1:{port}/metrics") as page:
+        text = page.read().decode()
+    assert "weft_active 1\n" in text
+    assert 'weft_query_late_rows_total{query="ten"} 0' in text
+    assert "measured:" in running.explain()
+    status = running.status()
+    running.stop()
+    assert not running.is_active
+
+    assert abs(sum(query.share for query in status.queries) - 1.0) < 1e-9
+    assert status.query("ten").late_rows == 0
+    until = running.progress.frontier
+    for query in (TEN, MAX):
+        since = status.query(query.name).complete_from
+        found = rows(read_results(spark, out, query.name).collect())
+        expected = batch_rows(spark, feed, query, since, until)
+        assert_same(query.name, found, expected)
+        assert len(expected) > 5
+    found = rows(read_results(spark, out, "five").collect())
+    assert found - batch_rows(spark, feed, FIVE, None, until) == {}
+    with pytest.raises(EngineError, match="it has 'five', 'most', 'ten'"):
+        read_results(spark, out, "nobody")
+
+
+def feed_end(feed) -> int:
+    from conftest import MINUTE, START
+
+    return START + 500_000 * MINUTE
+
+
+def test_a_checkpoint_refuses_what_does_not_fit_it(spark, feed, tmp_path):
+    feed.minutes(0, 10, rows=10)
+    seen: list = []
+    sink = ForeachBatchSink(lambda name, frame, batch: seen.append((name, batch, frame.count())))
+    given = {"checkpoint": str(tmp_path / "ck"), "trigger": "available_now"}
+    stream = feed.stream(spark)
+    with pytest.raises(EngineError, match="watermark=None"):
+        start(stream, AXIS, sink, queries=[TEN], **given)
+    with pytest.raises(EngineError, match="accepted are append, update"):
+        start(stream, AXIS, sink, queries=[TEN], watermark="1 minute", output_mode="all", **given)
+    with pytest.raises(EngineError, match="use run"):
+        start(feed.batch(spark), AXIS, sink, queries=[TEN], watermark="1 minute", **given)
+    feed.end()
+    running = start(stream, AXIS, sink, queries=[TEN], watermark="1 minute", **given)
+    running.await_termination()
+    assert sum(count for _, _, count in seen) > 0
+    assert {name for name, _, _ in seen} == {"ten"}
+    with pytest.raises(CheckpointError, match="watermark='2 minutes'"):
+        start(stream, AXIS, sink, watermark="2 minutes", **given)
+    with pytest.raises(CheckpointError, match="output_mode='update'"):
+        start(stream, AXIS, sink, output_mode="update", **given)
