@@ -22,6 +22,7 @@ SAME = 1e-14
 """Rates relatively this close are those of equal sets: their last digits vary."""
 
 _FLOAT_EXACT = 2**51
+_SMALL = 100  # trees for which NumPy is as quick, and spares a first plan some compilation
 _LARGE = 2**62
 _FEW = 64  # more pairs of progressions than this are not worth a bound by pairs
 
@@ -48,6 +49,8 @@ def bound_all(trees: Trees, opened: Bool | None = None) -> Float64:
     n = len(trees)
     bound = np.empty(n * (n - 1) // 2, dtype=np.float64)
     single = trees.step > 0
+    if opened is None and single.all() and n <= _SMALL:
+        return _bound_few(trees)
     if opened is None and single.all() and trees.step.max(initial=0) < _FLOAT_EXACT:
         steps, kind = np.unique(trees.step, return_inverse=True)
         order = np.argsort(kind, kind="stable")
@@ -64,6 +67,22 @@ def bound_all(trees: Trees, opened: Bool | None = None) -> Float64:
     return bound
 
 
+def _bound_few(trees: Trees) -> Float64:
+    """All pairs of classes, in closed form: what is common to two progressions is 1/lcm."""
+    i, j = np.triu_indices(len(trees), 1)
+    low_i, high_i, low_j, high_j = trees.low[i], trees.high[i], trees.low[j], trees.high[j]
+    common = np.gcd(trees.step[i], trees.step[j])
+    two_i, two_j = low_i != high_i, low_j != high_j
+    met = ((low_i - low_j) % common == 0).astype(np.float64)
+    met += two_i & ((high_i - low_j) % common == 0)
+    met += two_j & ((low_i - high_j) % common == 0)
+    met += two_i & two_j & ((high_i - high_j) % common == 0)
+    rate_i, rate_j = trees.rate[i], trees.rate[j]
+    both = rate_i + rate_j - met * (common / trees.step[i]) / trees.step[j]
+    found: Float64 = -np.maximum(both, np.maximum(rate_i, rate_j))
+    return found
+
+
 @njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
 def _bound_classes(
     bound: Float64,
@@ -75,7 +94,7 @@ def _bound_classes(
     order: Int64,
     rate: Float64,
 ) -> None:
-    """All pairs of classes, in closed form: what is common to two progressions is 1/lcm.
+    """`_bound_few` for many.
 
     Rows with the same step follow one another, so that divisors are found once per step. The
     divisibility tests are in floating point, which is exact here and runs on vectors.

@@ -61,14 +61,19 @@ def collapse(table: WindowTable, weight: Float64, *, equal: bool = True) -> Clas
 
     `equal=False` keeps each query a class of its own, as the papers' algorithms do.
     """
+    n = len(table)
+    of_query, low, high, step, first = np.empty((5, n), dtype=np.int64)
+    summed = np.zeros(n)
+    slots = np.full(1 << (2 * n + 14).bit_length(), -1, dtype=np.int32)
     # Compiled once, for arrays that may be written to; a broadcast offset may not.
-    of_query, low, high, step, summed, first = _collapse(
+    k = _collapse(
         np.require(table.range, requirements=["C", "W"]),
         np.require(table.slide, requirements=["C", "W"]),
         np.require(table.offset, requirements=["C", "W"]),
         np.require(weight, np.float64, ["C", "W"]),
-        equal,
-    )
+        equal, slots, of_query, low, high, step, first, summed,
+    )  # fmt: skip
+    low, high, step, first, summed = (x[:k].copy() for x in (low, high, step, first, summed))
     unit, origin = 1, 0
     if len(step):
         # Moving the origin changes no rate; it lets a common phase drop out of the divisor.
@@ -86,23 +91,25 @@ def tolerance(classes: Classes, cost: LinearCost) -> float:
     return 1e-12 * float((classes.rate * (cost.per_edge + classes.weight)).sum())
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _collapse(
-    range_: Int64, slide: Int64, offset: Int64, weight: Float64, equal: bool
-) -> tuple[Int64, Int64, Int64, Int64, Float64, Int64]:
-    n = len(slide)
-    of_query = np.empty(n, np.int64)
-    low = np.empty(n, np.int64)
-    high = np.empty(n, np.int64)
-    step = np.empty(n, np.int64)
-    summed = np.empty(n, np.float64)
-    first = np.empty(n, np.int64)
-    size = 16
-    while size < 2 * n:
-        size *= 2
-    slots = np.full(size, -1, np.int32)
+    range_: Int64,
+    slide: Int64,
+    offset: Int64,
+    weight: Float64,
+    equal: bool,
+    slots: npt.NDArray[np.int32],
+    of_query: Int64,
+    low: Int64,
+    high: Int64,
+    step: Int64,
+    first: Int64,
+    summed: Float64,
+) -> int:
+    """Fill the last six arrays by a hash table with open slots; return the number of classes."""
+    mask = len(slots) - 1
     classes = 0
-    for i in range(n):
+    for i in range(len(slide)):
         s = slide[i]
         a = offset[i] % s
         b = (a + range_[i]) % s
@@ -114,28 +121,17 @@ def _collapse(
             b = a
         key = (s * 0x9E3779B1 + a) * 0x85EBCA77 + b
         key ^= key >> 29
-        at = (key * 0x9E3779B1) & (size - 1)
-        found = -1
-        while equal and slots[at] >= 0:
+        at = (key * 0x9E3779B1) & mask if equal else i
+        while slots[at] >= 0:
             c = slots[at]
             if step[c] == s and low[c] == a and high[c] == b:
-                found = c
                 break
-            at = (at + 1) & (size - 1)
-        if found < 0:
-            found = classes
+            at = (at + 1) & mask
+        if slots[at] < 0:
             slots[at] = classes
             low[classes], high[classes], step[classes] = a, b, s
-            summed[classes] = 0.0
             first[classes] = i
             classes += 1
-        of_query[i] = found
-        summed[found] += weight[i]
-    return (
-        of_query,
-        low[:classes].copy(),
-        high[:classes].copy(),
-        step[:classes].copy(),
-        summed[:classes].copy(),
-        first[:classes].copy(),
-    )
+        of_query[i] = slots[at]
+        summed[of_query[i]] += weight[i]
+    return classes

@@ -10,11 +10,10 @@ from numba import njit
 
 from weft.errors import BudgetError
 from weft.plan.cost import LinearCost
-from weft.plan.edges.kernels import merge
 from weft.plan.search.classes import collapse
 from weft.plan.search.grouping import Grouping, SearchReport, number_by_first
 from weft.plan.search.rates import Rates
-from weft.plan.search.trees import Trees
+from weft.plan.search.trees import Trees, union
 from weft.plan.search.weaving import Progress
 from weft.query.table import WindowTable
 
@@ -102,7 +101,7 @@ def _subset_rates(trees: Trees, rates: Rates, progress: Progress | None) -> Floa
         else:
             low = max(rate[parent], trees.rate[k])
             rate[mask] = rates.added(rate[parent], held[parent], trees.rate[k], sets[k], low)
-            held[mask] = merge(*held[parent], *sets[k])
+            held[mask] = union(held[parent], sets[k])
         waiting.extend((mask | 1 << more, more, mask) for more in range(k + 1, n))
         done += 1
         if progress is not None and done % 1024 == 0:

@@ -9,10 +9,10 @@ import numpy.typing as npt
 from numba import njit
 
 from weft.errors import BudgetError, PlanError
-from weft.plan.edges.kernels import clean, hard_rate, merge, merged_rate, union_rate
+from weft.plan.edges.kernels import clean, hard_rate, merged_rate, union_rate
 from weft.plan.edges.progressions import clean_arrays
 from weft.plan.search.classes import Classes
-from weft.plan.search.trees import FORBIDDEN, Progressions, Trees
+from weft.plan.search.trees import FORBIDDEN, Progressions, Trees, union
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -104,7 +104,7 @@ class Rates:
     ) -> float:
         """The edge rate of two sets together, given those of each."""
         if self.edges != "exact":
-            return self.of_set(*merge(*x, *y))
+            return self.of_set(*union(x, y))
         if len(x[0]) < len(y[0]):
             x, y, rate_x = y, x, rate_y
         self.evaluations += 1
@@ -114,7 +114,7 @@ class Rates:
             self.refused += 1
             return FORBIDDEN
         if rate < 0.0:
-            rate = self._hard(*merge(*x, *y))
+            rate = self._hard(*union(x, y))
         return max(float(rate), low)
 
     def of_trees(self, classes: Classes, of_query: Int64, trees: int) -> Float64:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from weft.plan.edges.kernels import merge
+from weft.plan.edges.kernels import clean
 from weft.plan.search.classes import Classes
 
 Int64 = npt.NDArray[np.int64]
@@ -19,6 +19,17 @@ FORBIDDEN = 1e150
 """The rate of two trees that may not merge: so many edges that it never scores."""
 GONE = -1e300
 """The charge of a tree that was merged away: no merge with it scores."""
+
+
+def union(x: Progressions, y: Progressions) -> Progressions:
+    """The progressions of two sets together, cleaned.
+
+    >>> union((np.array([0]), np.array([4])), (np.array([0]), np.array([2])))
+    (array([0]), array([2]))
+    """
+    # `kernels.merge` does it all in compiled code; this has less to compile for a first plan.
+    offset, step = clean(np.concatenate([x[0], y[0]]), np.concatenate([x[1], y[1]]))
+    return offset, step
 
 
 @dataclass(eq=False)
@@ -87,7 +98,7 @@ class Trees:
 
     def absorb(self, i: int, parts: Progressions, weight: float, rate: float) -> None:
         """Add progressions and weight to tree i, which then has this edge rate."""
-        offset, step = merge(*self.progressions(i), *parts)
+        offset, step = union(self.progressions(i), parts)
         self.woven[i] = (offset, step)
         self.step[i] = 0
         self.rate[i] = rate

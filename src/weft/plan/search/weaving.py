@@ -129,30 +129,35 @@ def select(
 
     `row_best` is an upper bound for each row, looked at again only when it is on top.
     """
-    trees = len(row_best)
+    if len(row_best) == 0:
+        return DONE, 0, 0
     while True:
-        top_row, top = 0, GONE
-        for i in range(trees):
-            if row_best[i] > top:
-                top_row, top = i, row_best[i]
+        i = _top(row_best)
+        top = row_best[i]
         if top <= least:
             return DONE, 0, 0
-        best = _row_best(bound, row, weight, charge, top_row, per_edge)
-        if best < top:
-            row_best[top_row] = best
+        row_best[i] = _row_best(bound, row, weight, charge, i, per_edge)
+        if row_best[i] < top:
             continue
-        j = _first(bound, row, weight, charge, top_row, per_edge, best)
-        if bound[row[top_row] + j] > 0.0:
-            return EVALUATE, top_row, j
+        j = _first(bound, row, weight, charge, i, per_edge, top)
+        if bound[row[i] + j] > 0.0:
+            return EVALUATE, i, j
         # `top` is the best score there is. Of those that tie with it, take the first pair.
-        i = 0
-        while True:
-            if row_best[i] >= top - tie:
-                j = _first(bound, row, weight, charge, i, per_edge, top - tie)
+        for k in range(len(row_best)):
+            if row_best[k] >= top - tie:
+                j = _first(bound, row, weight, charge, k, per_edge, top - tie)
                 if j >= 0:
-                    return (EVALUATE if bound[row[i] + j] > 0.0 else MERGE), i, j
-                row_best[i] = _row_best(bound, row, weight, charge, i, per_edge)
-            i += 1
+                    return (EVALUATE if bound[row[k] + j] > 0.0 else MERGE), k, j
+                row_best[k] = _row_best(bound, row, weight, charge, k, per_edge)
+
+
+@njit(cache=True, error_model="numpy")
+def _top(row_best: Float64) -> int:
+    best = 0
+    for i in range(len(row_best)):
+        if row_best[i] > row_best[best]:
+            best = i
+    return best
 
 
 @njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
