@@ -75,6 +75,8 @@ class Settings:
     partitions: int
     mode: str
     """append or update."""
+    engine: str = "operator"
+    """operator, or rewrite: Spark's own operators only."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""

@@ -25,6 +25,7 @@ from weft.spark.streaming.metrics import MetricsServer, prometheus
 from weft.spark.streaming.payload import greatest
 from weft.spark.streaming.pipeline import answers_frame
 from weft.spark.streaming.requests import Requests
+from weft.spark.streaming.rewrite import rewritten_frame
 from weft.spark.streaming.status import QueryStatus, Status, StoreStatus, Tally
 from weft.spark.streaming.weaving import lowered_frame
 
@@ -111,7 +112,7 @@ class Running:
         for name, value in wanted.items():
             conf.set(name, value)
         try:  # the stream runs in a copy of the session, made as it starts
-            frame = answers_frame(self.df, self.axis, settings.watermark, self._compiled)
+            frame = self._frame()
             writer = frame.writeStream.foreachBatch(self._deliver)
             writer = writer.option("checkpointLocation", self.checkpoint)
             query = writer.trigger(**dict(self.trigger.options)).start()
@@ -125,6 +126,14 @@ class Running:
             self._listener.identity = str(query.id)
         return query
 
+    def _frame(self) -> DataFrame:
+        settings = self.catalogue.settings
+        if settings.engine == "operator":
+            return answers_frame(self.df, self.axis, settings.watermark, self._compiled)
+        plan = Plan.from_dict(self.catalogue.plan)
+        numbers = {entry.query.name: entry.number for entry in self.catalogue.entries}
+        return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers)
+
     def _deliver(self, frame: DataFrame, number: int) -> None:
         began = time.perf_counter()
         compiled = self._compiled
@@ -132,14 +141,13 @@ class Running:
             mode = self.catalogue.settings.mode
             batch = MicroBatch(number, lowered, compiled.answered, mode)
             figures = self.sink.deliver(batch)
-        if figures:
-            progress = self._progress.at_least(
-                greatest(one["high"] for one in figures),
-                greatest(one["watermark"] for one in figures),
-                number,
-            )
-            self._progress_file.write(progress)
-            self._progress = progress
+        progress = self._progress.at_least(
+            greatest(one["high"] for one in figures),
+            greatest(one["watermark"] for one in figures),
+            number,
+        )
+        self._progress_file.write(progress)
+        self._progress = progress
         self._tally.add(number, figures, time.perf_counter() - began)
 
     def stop(self, timeout: float = 60.0) -> None:
@@ -241,6 +249,11 @@ class Running:
 
     def _change(self, plan: Plan, backfill: Sequence[str] = ()) -> None:
         """Write the next catalogue between two micro-batches, and go on with it."""
+        if self.catalogue.settings.engine != "operator":
+            raise EngineError(
+                "queries of engine='rewrite' are fixed, because Spark ties their state to the "
+                "plan: use engine='operator' to add and drop them"
+            )
         # Everything that can be wrong with the queries shows here, before the stream is touched.
         self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill))
         was_active = self.is_active

@@ -87,14 +87,25 @@ def _first(
             "watermark=None: a stream needs one, for instance watermark='30 seconds' (how much "
             "later than a window's end its rows may come)"
         )
-    planning = {"rate": 1000.0, "strategy": "weave", "engine": "operator", **planning}
+    engine = planning.get("engine") or "operator"
+    strategy = "weave" if engine == "operator" else "factor"
+    planning = {"rate": 1000.0, "strategy": strategy, "engine": engine, **planning}
     plan = optimize(list(queries), **planning)
     spark = df.sparkSession
     count = parallelism(spark) if buckets is None else buckets
     partitions = min(count, parallelism(spark))
-    settings = Settings(
-        axis.column, axis.kind, str(watermark), spread(spark, count, partitions), partitions, mode
-    )
+    if engine == "operator" and any(tree.coverage is not None for tree in plan.trees):
+        raise EngineError(
+            f"strategy={plan.strategy!r} makes windows from windows, which the operator engine "
+            f"does not: use engine='rewrite' or a strategy such as 'weave'"
+        )
+    if engine == "rewrite" and mode != "append":
+        raise EngineError(
+            f"output_mode={mode!r}: engine='rewrite' chains aggregations, which Spark allows in "
+            f"append mode only; use engine='operator'"
+        )
+    dealt = spread(spark, count, partitions)
+    settings = Settings(axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine)
     return first_catalogue(plan, settings)
 
 

@@ -42,10 +42,11 @@ def lowered_frame(
 ) -> Iterator[DataFrame]:
     """The operator's output with every query's answers as they should be.
 
-    Without expressions over aggregates that is the output as it is. With some, it is kept for the
+    Without expressions over aggregates (or under the rewrite engine, which lowers them itself)
+    that is the output as it is. With some, it is kept for the
     time of the micro-batch, because it may be computed only once.
     """
-    if not compiled.woven:
+    if not compiled.woven or catalogue.settings.engine != "operator":
         yield frame
         return
     kept = frame.persist()
