@@ -188,8 +188,8 @@ def native_run(spark: Any, folder: Path, queries: list[Query], name: str) -> tup
             .trigger(availableNow=True)
             .start()
         )
-    for query in started:
-        query.awaitTermination()
+    for running in started:
+        running.awaitTermination()
     return steady_seconds(started)
 
 

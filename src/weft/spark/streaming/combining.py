@@ -108,27 +108,31 @@ def _logical(function: str) -> Callable[[Part, Columns, Groups], Columns]:
 def _moments(part: Part, columns: Columns, groups: Groups) -> Columns:
     """Deviations from the common mean, in two passes: no digits lost to large means."""
     n, mean, m2 = (_floats(column) for column in columns)
-    total = np.bincount(groups.ids, n, groups.count)
+    total = _totals(groups, n)
     common = _means(groups, n, mean, total)
     apart = np.where(n > 0, mean - common[groups.ids], 0.0)
-    spread = np.bincount(groups.ids, m2 + n * apart * apart, groups.count)
+    spread = _totals(groups, m2 + n * apart * apart)
     return (_longs(total), pa.array(common), pa.array(spread))
 
 
 def _comoments(part: Part, columns: Columns, groups: Groups) -> Columns:
     n, x, y, c, m2x, m2y = (_floats(column) for column in columns)
-    total = np.bincount(groups.ids, n, groups.count)
+    total = _totals(groups, n)
     mean_x, mean_y = _means(groups, n, x, total), _means(groups, n, y, total)
     dx = np.where(n > 0, x - mean_x[groups.ids], 0.0)
     dy = np.where(n > 0, y - mean_y[groups.ids], 0.0)
     sums = (
-        np.bincount(groups.ids, own + n * first * second, groups.count)
+        _totals(groups, own + n * first * second)
         for own, first, second in ((c, dx, dy), (m2x, dx, dx), (m2y, dy, dy))
     )
     return (_longs(total), pa.array(mean_x), pa.array(mean_y), *(pa.array(s) for s in sums))
 
 
 Floats = npt.NDArray[np.float64]
+
+
+def _totals(groups: Groups, values: Floats) -> Floats:
+    return np.bincount(groups.ids, values, groups.count).astype(np.float64)
 
 
 def _means(groups: Groups, n: Floats, mean: Floats, total: Floats) -> Floats:
@@ -138,12 +142,13 @@ def _means(groups: Groups, n: Floats, mean: Floats, total: Floats) -> Floats:
     first[groups.ids[present][::-1]] = mean[present][::-1]
     with np.errstate(invalid="ignore", divide="ignore"):
         apart = np.where(n > 0, n * (mean - first[groups.ids]), 0.0)
-        moved = np.bincount(groups.ids, apart, groups.count) / total
-    return np.where(total > 0, first + moved, 0.0)
+        moved = _totals(groups, apart) / total
+    means: Floats = np.where(total > 0, first + moved, 0.0)
+    return means
 
 
 def _floats(column: pa.Array) -> Floats:
-    return column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _longs(values: Floats) -> pa.Array:

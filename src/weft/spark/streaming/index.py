@@ -26,6 +26,12 @@ class Piece:
         """As JSON values."""
         return [self.size, self.slices, self.low, self.high, int(self.summed)]
 
+    @classmethod
+    def from_list(cls, data: list[int]) -> Piece:
+        """Read what `to_list` wrote."""
+        size, slices, low, high, summed = data
+        return cls(size, slices, low, high, bool(summed))
+
 
 @dataclass
 class StoreIndex:
@@ -95,7 +101,7 @@ class Index:
                 int(number): StoreIndex(
                     store["span"],
                     {
-                        Node.of(key): Piece(*entry[:4], bool(entry[4]))
+                        Node.of(key): Piece.from_list(entry)
                         for key, entry in store["pieces"].items()
                     },
                 )

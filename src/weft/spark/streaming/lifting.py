@@ -77,8 +77,8 @@ def partials_of(
         return (_counts(arguments, where, groups),)
     if part.kind in _GROUPED:
         return _GROUPED[part.kind](part, arguments, where, groups)
-    lifted = _LIFT.get(part.kind, _by_monoid)(part, tuple(arguments), where, types)
-    return combine(part, lifted, groups)
+    lift: Callable[..., Columns] = _LIFT.get(part.kind, _by_monoid)
+    return combine(part, lift(part, tuple(arguments), where, types), groups)
 
 
 def _counts(arguments: Sequence[pa.Array], where: pa.Array | None, groups: Groups) -> pa.Array:

@@ -52,7 +52,8 @@ class Lowering:
 
     def _lower(self, call: Aggregate, partials: Partials, type_: pa.DataType) -> pa.Array:
         try:
-            lowered = _LOWER.get(call.function, _by_python)(call, partials, type_)
+            lower: Callable[..., pa.Array] = _LOWER.get(call.function, _by_python)
+            lowered = lower(call, partials, type_)
             return lowered if lowered.type == type_ else lowered.cast(type_)
         except pa.ArrowInvalid as error:
             raise EngineError(

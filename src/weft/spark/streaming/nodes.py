@@ -27,11 +27,15 @@ class Node:
 
     def start(self, span: int) -> int:
         """Where the node begins."""
-        return self.number * span * RADIX**self.level
+        return self.number * self.length(span)
 
     def end(self, span: int) -> int:
         """Where the next node of its level begins."""
-        return (self.number + 1) * span * RADIX**self.level
+        return (self.number + 1) * self.length(span)
+
+    def length(self, span: int) -> int:
+        """How much time the node spans."""
+        return span * int(RADIX**self.level)
 
     @property
     def parent(self) -> Node:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from weft.sinks.wire import COLUMNS, FIGURES, to_wire
 from weft.spark.streaming.bucket import Bucket
@@ -37,7 +37,7 @@ class Operator(StatefulProcessor):
         self.pieces = handle.getMapState("pieces", "name string", "data binary")
 
     def handleInputRows(
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
+        self, key: Any, rows: Iterator[Any], timerValues: Any
     ) -> Iterator[pd.DataFrame]:
         parcels = [Parcel.from_bytes(data) for frame in rows for data in frame["parcel"]]
         yield from self._micro_batch(key, parcels, timerValues)

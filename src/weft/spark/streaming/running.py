@@ -108,9 +108,9 @@ class Running:
         self.sink.open(self._compiled.answered, settings.mode)
         conf = self.df.sparkSession.conf
         wanted = {**_CONF, "spark.sql.shuffle.partitions": str(settings.partitions)}
-        before = {name: conf.get(name, None) for name in wanted}
-        for name, value in wanted.items():
-            conf.set(name, value)
+        before: dict[str, str | None] = {name: conf.get(name, None) for name in wanted}
+        for name, setting in wanted.items():
+            conf.set(name, setting)
         try:  # the stream runs in a copy of the session, made as it starts
             frame = self._frame()
             writer = frame.writeStream.foreachBatch(self._deliver)

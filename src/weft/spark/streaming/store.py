@@ -100,7 +100,14 @@ class Store:
             Progression(offset, step, min([since, *self._edge_since(offset, step)]))
             for offset, step in edges
         )
-        return replace(self, progressions=progressions, next_number=number, **found)
+        return replace(
+            self,
+            keys=found["keys"],
+            parts=found["parts"],
+            predicates=found["predicates"],
+            progressions=progressions,
+            next_number=number,
+        )
 
     def _edge_since(self, offset: int, step: int) -> list[int]:
         return [p.since for p in self.progressions if p.contains(offset, step)]
@@ -111,7 +118,7 @@ class Store:
 
     def complete_since(self, query: Query) -> int:
         """Since when slices hold everything that the query needs."""
-        needed = {
+        needed: dict[str, set[Any]] = {
             "keys": {key.expression for key in query.keys},
             "parts": set(self.parts_of(query)),
             "predicates": {query.predicate} - {None},
@@ -133,7 +140,8 @@ class Store:
 
     def number_of(self, name: str, value: Any) -> int:
         """The number of an element."""
-        return next(e.number for e in getattr(self, name) if e.value == value)
+        elements: tuple[Element, ...] = getattr(self, name)
+        return next(element.number for element in elements if element.value == value)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -152,14 +160,17 @@ class Store:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Store:
         """Read what `to_dict` wrote."""
+        keys, parts, predicates = (
+            tuple(Element.from_list(entry) for entry in data[name])
+            for name in ("keys", "parts", "predicates")
+        )
         return cls(
             data["number"],
             tuple(data["bucket_keys"]),
             data["time"],
-            *(
-                tuple(Element.from_list(entry) for entry in data[name])
-                for name in ("keys", "parts", "predicates")
-            ),
+            keys,
+            parts,
+            predicates,
             tuple(Progression(*entry) for entry in data["progressions"]),
             data["next_number"],
         )
