@@ -280,8 +280,8 @@ def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
     )
     service = Service(1, day, minute, 0, -FAR, FAR, (0,), None, (0, 1))
     store = StoreProgram(
-        1, ShardSchema((NumberedKey(0, pa.int32()),), parts), ((0, minute),), (), (service,),
-        minute, None, ("k",), ((("x",), None), ((), None)),
+        1, ShardSchema((NumberedKey(0, pa.int32()),), parts), ((0, minute),), (), None, (),
+        (service,), minute, None, ("k",), ((("x",), None), ((), None)),
     )  # fmt: skip
     program = Program(1, (store,), 1, 1000, "append")
     state = _Memory()

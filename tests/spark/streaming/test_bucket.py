@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from weft.query.aggregates.part import Part
+from weft.slices.fragments import plan_fragments
 from weft.spark.streaming import bucket as bucket_module
 from weft.spark.streaming.bucket import Bucket, Traffic
 from weft.spark.streaming.emission import changed_answers, closing_answers
@@ -48,7 +49,9 @@ def program(services: list[Service], buckets: int = 2, mode: str = "append") -> 
         number=1,
         schema=ShardSchema((NumberedKey(0, pa.string()),), PARTS),
         progressions=tuple(sorted(edges)),
-        predicates=((3, "big"),),
+        predicates=(3,),
+        fragments=plan_fragments(["x > 5"], lambda _: {"x": "bigint"}),
+        fragment_columns=("big",),
         services=tuple(services),
         mean_slice=max(1, round(1 / sum(1 / step for _, step in edges))),
         bucket="h",

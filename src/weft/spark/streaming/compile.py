@@ -16,6 +16,8 @@ from weft.query.aggregates.part import Part
 from weft.query.aggregates.registry import monoid_of
 from weft.query.query import Query
 from weft.sinks.contract import Answered
+from weft.slices.fragments import FragmentPlan
+from weft.spark.fragments import fragment_plan
 from weft.spark.native import native
 from weft.spark.streaming.catalogue import Catalogue, Entry
 from weft.spark.streaming.lifting import component_types
@@ -145,11 +147,14 @@ def answer_schemas(
 class _StoreColumns:
     keys: tuple[str, ...]
     parts: tuple[tuple[tuple[str, ...], str | None], ...]
-    predicates: tuple[tuple[int, str], ...]
+    fragments: FragmentPlan | None
+    fragment_columns: tuple[str, ...]
     buckets: tuple[str, ...]
 
 
 def _columns(store: Store, projection: Projection) -> _StoreColumns:
+    predicates = [predicate.value for predicate in store.predicates]
+    fragments = fragment_plan(projection.df, predicates) if predicates else None
     return _StoreColumns(
         keys=tuple(projection.column("k", key.value) for key in store.keys),
         parts=tuple(
@@ -159,9 +164,9 @@ def _columns(store: Store, projection: Projection) -> _StoreColumns:
             )
             for part in store.parts
         ),
-        predicates=tuple(
-            (predicate.number, projection.column("w", predicate.value))
-            for predicate in store.predicates
+        fragments=fragments,
+        fragment_columns=tuple(
+            projection.column("f", sql) for sql in (fragments.expressions if fragments else ())
         ),
         buckets=tuple(projection.column("k", key) for key in store.bucket_keys),
     )
@@ -192,7 +197,9 @@ def _store(
         number=store.number,
         schema=ShardSchema(keys, parts),
         progressions=cuts,
-        predicates=columns.predicates,
+        predicates=tuple(predicate.number for predicate in store.predicates),
+        fragments=columns.fragments,
+        fragment_columns=columns.fragment_columns,
         services=tuple(_services(store, catalogue.entries)),
         mean_slice=max(1, round(1.0 / sum(1.0 / step for _, step in cuts))),
         bucket=bucket,

@@ -60,13 +60,17 @@ class Index:
     """Each fragment's signature: the numbers of the predicates it satisfies, as a hex mask."""
     late: dict[int, int] = field(default_factory=dict)
     """Rows that no window took any more, by query."""
+    _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def fragment(self, signature: int) -> int:
         """The number of the fragment with this signature."""
+        if len(self._numbers) != len(self.fragments):
+            self._numbers = {text: number for number, text in enumerate(self.fragments)}
         text = f"{signature:x}"
-        if text not in self.fragments:
+        if text not in self._numbers:
+            self._numbers[text] = len(self.fragments)
             self.fragments.append(text)
-        return self.fragments.index(text)
+        return self._numbers[text]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,16 +126,16 @@ class _Work:
 
     def _fragments(self, table: pa.Table) -> Int64 | None:
         """The number of every row's fragment; None where the store has no predicate."""
-        if not self.store.predicates:
+        plan = self.store.fragments
+        if plan is None:
             return None
-        columns = [pc.fill_null(flat(table, name), False) for _, name in self.store.predicates]
-        groups = group_rows(columns, table.num_rows)
-        signatures = np.zeros(groups.count, dtype=object)
-        for (number, _), column in zip(self.store.predicates, columns, strict=True):
-            held = column.take(pa.array(groups.first)).to_numpy(zero_copy_only=False)
-            signatures += np.where(held, 1 << number, 0).astype(object)
-        numbers = [self.signatures.setdefault(s, len(self.signatures)) for s in signatures]
-        return np.array(numbers, dtype=np.int64)[groups.ids]
+        columns = [flat(table, name) for name in self.store.fragment_columns]
+        numbers, _, members = plan.fragments(plan.states(columns))
+        own = [
+            self.signatures.setdefault(signature, len(self.signatures))
+            for signature in signatures_of(members, self.store.predicates)
+        ]
+        return np.array(own, dtype=np.int64)[numbers]
 
     def shipments(self) -> Iterator[tuple[int, Shipment]]:
         if not self.done:
@@ -158,3 +158,12 @@ class _Work:
             if low < high:
                 shards = table.slice(low, high - low).combine_chunks()
                 yield bucket, Shipment(self.store.number, tuple(self.signatures), shards)
+
+
+def signatures_of(members: npt.NDArray[np.bool_], numbers: Sequence[int]) -> list[int]:
+    """Each fragment's predicates as bits at their numbers.
+
+    >>> signatures_of(np.array([[True, False, True], [False, False, False]]), [0, 3, 70])
+    [1180591620717411303425, 0]
+    """
+    return [sum(1 << numbers[at] for at in np.flatnonzero(row)) for row in members]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from weft.slices.fragments import FragmentPlan
 from weft.spark.streaming.shards import NumberedPart, ShardSchema
 
 Int64 = npt.NDArray[np.int64]
@@ -67,8 +68,12 @@ class StoreProgram:
     number: int
     schema: ShardSchema
     progressions: tuple[tuple[int, int], ...]
-    predicates: tuple[tuple[int, str], ...]
-    """Number and projected column of every predicate."""
+    predicates: tuple[int, ...]
+    """The numbers of its predicates, in the order of those of `fragments`."""
+    fragments: FragmentPlan | None
+    """How a row's fragment is found; None where there is no predicate."""
+    fragment_columns: tuple[str, ...]
+    """The projected columns of what `fragments` looks at."""
     services: tuple[Service, ...]
     mean_slice: int
     """How long a slice is on average, in units of the axis."""
@@ -82,7 +87,7 @@ class StoreProgram:
     @property
     def live_mask(self) -> int:
         """The signature bits that still mean something."""
-        return sum(1 << number for number, _ in self.predicates)
+        return sum(1 << number for number in self.predicates)
 
     @property
     def longest(self) -> int:
