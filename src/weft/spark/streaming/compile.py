@@ -17,6 +17,7 @@ from weft.query.aggregates.registry import monoid_of
 from weft.query.query import Query
 from weft.sinks.contract import Answered
 from weft.slices.fragments import FragmentPlan
+from weft.spark.check import check_queries
 from weft.spark.fragments import fragment_plan
 from weft.spark.native import native
 from weft.spark.streaming.catalogue import Catalogue, Entry
@@ -79,7 +80,11 @@ class Compiled:
 
 
 def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
-    """Work out the projection, the workers' program and the types of the answers."""
+    """Work out the projection, the workers' program and the types of the answers.
+
+    A query that cannot run on the DataFrame is refused here, by name.
+    """
+    check_queries(df, axis, catalogue.queries)
     projection = Projection(df)
     columns = {store.number: _columns(store, projection) for store in catalogue.stores}
     types = projection.types()

@@ -97,9 +97,13 @@ def chain(
         return _from_rows(rows, axis, layout, window, delay)
     upstream = chain(rows, axis, layout, coverage, up, delay)
     offsets = ", ".join(f"{offset}L" for offset in link.offsets())
-    taken = upstream.selectExpr(
-        "*", "start AS piece", f"explode(transform(array({offsets}), o -> start - o)) AS taker"
-    ).where(f"pmod(taker - {window.phase}L, {window.slide}L) = 0")
+    taken = (
+        upstream.drop("slot")
+        .selectExpr(
+            "*", "start AS piece", f"explode(transform(array({offsets}), o -> start - o)) AS taker"
+        )
+        .where(f"pmod(taker - {window.phase}L, {window.slide}L) = 0")
+    )
     return _grouped(taken, layout, "taker", window, delay, select.merges(layout, "piece"))
 
 

@@ -227,6 +227,11 @@ class Running:
 
             query = parse_query(query, name)
         with self._lock:
+            if query.window.axis != self.axis.axis:
+                raise EngineError(
+                    f"query {query.name!r}: its window is on a {query.window.axis} axis, and the "
+                    f"time column {self.axis.column!r} is of kind {self.axis.kind}"
+                )
             names = {known.name.lower() for known in self.catalogue.queries}
             if query.name.lower() in names:
                 raise EngineError(f"query {query.name!r} runs already; drop it first")

@@ -73,7 +73,12 @@ class ShardSchema:
         if table.schema.equals(schema):
             return table
         have = set(table.column_names)
-        arrays = {name: table.column(name) for name in schema.names if name in have}
+        # Casts: a timestamp may come with another time zone's name, a string as a large one.
+        arrays = {
+            field.name: table.column(field.name).cast(field.type)
+            for field in schema
+            if field.name in have
+        }
         for key in self.keys:
             if key.column not in have:
                 arrays[key.column] = pa.nulls(table.num_rows, key.type)
