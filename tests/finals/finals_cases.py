@@ -60,7 +60,7 @@ class Case:
     def arrays(self, partials: list[tuple[Any, ...]]) -> list[pa.Array]:
         """One Arrow array per component."""
         return [
-            pa.array([_listed(partial[at]) for partial in partials], kind)
+            pa.array([_listed(partial[at], kind) for partial in partials], kind)
             for at, kind in enumerate(self.types)
         ]
 
@@ -68,8 +68,13 @@ class Case:
         return f"{self.part.kind}-{'-'.join(map(str, self.arguments))}"
 
 
-def _listed(value: Any) -> Any:
-    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+def _listed(value: Any, kind: pa.DataType) -> Any:
+    """Tuples as Arrow takes them: lists, or structs by name."""
+    if not isinstance(value, tuple):
+        return value
+    if pa.types.is_struct(kind):
+        return {kind.field(at).name: item for at, item in enumerate(value)}
+    return [_listed(item, kind.value_type) for item in value]
 
 
 def _type_of(component: Component, arguments: tuple[pa.DataType, ...]) -> pa.DataType:
@@ -85,6 +90,7 @@ def _type_of(component: Component, arguments: tuple[pa.DataType, ...]) -> pa.Dat
         "binary": pa.binary,
         "argument": lambda: argument,
         "array": lambda: pa.list_(argument),
+        "pairs": lambda: pa.list_(pa.struct([("at", arguments[-1]), ("value", arguments[0])])),
     }
     return by_family[component.family]()
 
@@ -120,9 +126,12 @@ CASES: list[Case] = [
     _case("first_valid", I64, values=INT),
     _case("last_valid", STR, values=TEXT),
     _case("first_at", I64, I64, values=INT),
+    _case("last_at", F64, F64, values=DOUBLE),
+    _case("first_valid_at", STR, STR, values=TEXT),
     _case("last_valid_at", I64, I64, values=INT),
     _case("min_by", F64, F64, values=DOUBLE),
     _case("max_by", STR, STR, values=TEXT),
+    _case("max_by", SHORT, SHORT, values=DECIMAL),
     _case("bool_and", pa.bool_(), values=st.booleans()),
     _case("bool_or", pa.bool_(), values=st.booleans()),
     _case("bit_and", I64, values=INT),
@@ -130,6 +139,9 @@ CASES: list[Case] = [
     _case("bit_xor", I64, values=INT),
     _case("list", STR, values=TEXT),
     _case("set", F64, values=DOUBLE),
+    _case("list_at", STR, STR, values=TEXT),
+    _case("first_n_at", F64, F64, values=DOUBLE, options=(2,)),
+    _case("last_n_at", I64, I64, values=INT, options=(3,)),
     _case("first_n", I64, values=INT, options=(2,)),
     _case("last_n", STR, values=TEXT, options=(2,)),
 ]
@@ -137,6 +149,7 @@ CASES: list[Case] = [
 
 def same(a: Any, b: Any) -> bool:
     """Whether two partials are one: NaN is itself, -0.0 is 0.0, doubles to nine digits."""
+    a, b = (tuple(value.values()) if isinstance(value, dict) else value for value in (a, b))
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(same, a, b))
     if isinstance(a, float) and isinstance(b, float):

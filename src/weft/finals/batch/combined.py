@@ -18,7 +18,7 @@ from weft.finals.ops.base import Columns, VectorOp, length
 from weft.finals.ops.lists import ListOp
 from weft.finals.ops.numbers import NumberOp
 from weft.finals.ops.objects import ObjectOp
-from weft.finals.ops.order import float_keys, from_float_keys, order_keys
+from weft.finals.ops.order import float_keys, from_float_keys
 from weft.finals.ops.picks import PickOp
 from weft.finals.ops.wide import WideSum, add, take_away
 from weft.finals.two_stacks import TwoStacks
@@ -227,7 +227,7 @@ class _Picks:
         if op.choice.by is None:
             self.winner = at if op.choice.newer else at[::-1].copy()
         else:
-            keys = order_keys(columns[op.choice.by])
+            keys = op.keys(columns)
             keys = keys if op.choice.most else ~keys
             # Of equal keys the row that sorts last wins: the newer, or else the older.
             order = np.lexsort((at if op.choice.newer else -at, keys))

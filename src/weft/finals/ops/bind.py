@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from weft.errors import FinalsError
-from weft.finals.ops import lists, picks
+from weft.finals.ops import lists, number_picks, picks
 from weft.finals.ops.base import VectorOp
 from weft.finals.ops.numbers import MomentsOp, TrySumDouble, number_op
 from weft.finals.ops.objects import ObjectOp
@@ -45,6 +45,8 @@ def bind(part: Part, types: Sequence[pa.DataType]) -> VectorOp:
     numbers = number_op(part.kind, laws, kinds) if len(kinds) == 1 else None
     if numbers is not None:
         return numbers
+    if part.kind in number_picks.TAGS and all(map(number_picks.is_number, kinds)):
+        return number_picks.NumberPickOp(part.kind, laws, kinds)
     if part.kind in picks.CHOICES:
         return picks.PickOp(part.kind, laws, kinds)
     if part.kind in lists.KINDS:

@@ -1,4 +1,4 @@
-"""Partials that are lists of values: everything, the first or last n, the distinct ones."""
+"""Partials that are lists: everything, the first or last n, the distinct, in order or not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weft.finals.ops.order import order_keys
 from weft.query.aggregates.monoid import Laws
 
 Int64: TypeAlias = npt.NDArray[np.int64]
-KINDS = ("list", "first_n", "last_n", "set")
+KINDS = ("list", "first_n", "last_n", "set", "list_at", "first_n_at", "last_n_at")
 
 
 class ListOp(VectorOp):
@@ -25,6 +25,8 @@ class ListOp(VectorOp):
     ) -> None:
         super().__init__(kind, laws, types)
         self.keep = keep
+        self.sorts = kind.endswith("_at")
+        """Whether values carry what they are ordered by."""
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         array = flat(arrays[0])
@@ -49,26 +51,38 @@ class ListOp(VectorOp):
             lists = lists.take(pa.array(order))
         starts = lists.offsets.to_numpy()
         begin, end = starts[low], starts[high]
-        if self.keep is not None:
-            if self.kind == "first_n":
-                end = np.minimum(end, begin + self.keep)
-            else:
-                begin = np.maximum(begin, end - self.keep)
-        lengths = end - begin
-        offsets = _offsets(lengths)
-        at = np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], lengths)
-        if self.kind == "set":
-            keys = order_keys(lists.values)
-            row = np.repeat(np.arange(len(low)), lengths)
-            sort = np.lexsort((np.arange(len(at)), keys[at], row))
-            at, row = at[sort], row[sort]
-            fresh = np.ones(len(at), dtype=bool)
-            fresh[1:] = (row[1:] != row[:-1]) | (keys[at][1:] != keys[at][:-1])
-            at = at[fresh]
-            offsets = _offsets(np.bincount(row[fresh], minlength=len(low)))
+        if self.keep is not None and not self.sorts:
+            begin, end = self._kept(begin, end)
+        at, offsets = _gathered(begin, end)
+        if self.sorts or self.kind == "set":
+            row = np.repeat(np.arange(len(low)), np.diff(offsets))
+            at, offsets = self._sorted(lists.values, at, row, offsets)
         return pa.LargeListArray.from_arrays(
             pa.array(offsets), lists.values.take(pa.array(at)), type=lists.type
         )
+
+    def _kept(self, begin: Int64, end: Int64) -> tuple[Int64, Int64]:
+        """The first or the last so many of every list."""
+        if self.kind.startswith("first_n"):
+            return begin, np.minimum(end, begin + self.keep)
+        return np.maximum(begin, end - self.keep), end
+
+    def _sorted(
+        self, values: pa.Array, at: Int64, row: Int64, offsets: Int64
+    ) -> tuple[Int64, Int64]:
+        """Every list in the order of its keys, of equals the older first; a set keeps the first."""
+        keys = order_keys(values.field("at") if self.sorts else values)[at]
+        sort = np.lexsort((np.arange(len(at)), keys, row))
+        at = at[sort]
+        if self.kind == "set":
+            row, keys = row[sort], keys[sort]
+            fresh = np.ones(len(at), dtype=bool)
+            fresh[1:] = (row[1:] != row[:-1]) | (keys[1:] != keys[:-1])
+            return at[fresh], _offsets(np.bincount(row[fresh], minlength=len(offsets) - 1))
+        if self.keep is None:
+            return at, offsets
+        kept, offsets = _gathered(*self._kept(offsets[:-1], offsets[1:]))
+        return at[kept], offsets
 
     def blank(self, rows: int) -> Columns:
         empty = pa.array([], self.types[0].value_type)
@@ -89,10 +103,17 @@ def _offsets(lengths: npt.NDArray[np.integer]) -> Int64:
     return offsets
 
 
+def _gathered(begin: Int64, end: Int64) -> tuple[Int64, Int64]:
+    """The numbers from each begin up to its end, one stretch after the other, and the cuts."""
+    lengths = end - begin
+    offsets = _offsets(lengths)
+    return np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], lengths), offsets
+
+
 def list_op(
     kind: str, laws: Laws, types: Sequence[pa.DataType], options: Sequence[object]
 ) -> ListOp:
     """The operation of a kind that keeps lists."""
-    keep = options[0] if kind in ("first_n", "last_n") else None
+    keep = options[0] if "_n" in kind else None
     assert keep is None or isinstance(keep, int)
     return ListOp(kind, laws, types, keep)

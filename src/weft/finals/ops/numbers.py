@@ -13,7 +13,7 @@ import pyarrow.types as pt
 
 from weft.finals.ops import tags
 from weft.finals.ops.base import Columns, VectorOp, validity
-from weft.finals.ops.order import from_integers, integers, is_integer_like
+from weft.finals.ops.order import array_of, integers, is_number, numbers_of
 from weft.query.aggregates.monoid import Laws
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -67,14 +67,7 @@ class NumberOp(VectorOp):
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         (array,) = arrays
-        if self.floats:
-            values = array.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
-        elif pt.is_decimal(array.type):
-            from weft.finals.ops.wide import limbs
-
-            values = limbs(array)[0].view(np.int64)
-        else:
-            values = integers(array)
+        values = numbers_of(array)
         if not self.counted:
             return (values,)
         valid = validity(array)
@@ -85,14 +78,7 @@ class NumberOp(VectorOp):
     def decode(self, columns: Columns) -> list[pa.Array]:
         values = columns[0]
         null = columns[1] == 0 if self.counted else np.zeros(len(values), dtype=bool)
-        kind = self.types[0]
-        if self.floats:
-            return [pa.array(values, mask=null if null.any() else None).cast(kind)]
-        if pt.is_decimal(kind):
-            from weft.finals.ops.wide import to_arrow
-
-            return [to_arrow((values.view(np.uint64), values >> 63), kind, null)]
-        return [from_integers(np.where(null, 0, values), kind, null)]
+        return [array_of(np.where(null, 0, values), self.types[0], null)]
 
     def combine(self, older: Columns, newer: Columns) -> Columns:
         with np.errstate(all="ignore"):  # infinities and NaN are values here, as in Spark
@@ -115,13 +101,9 @@ class NumberOp(VectorOp):
 
 def number_op(kind: str, laws: Laws, types: Sequence[pa.DataType]) -> NumberOp | None:
     """The operation over numbers of a kind, if it is one over these types."""
-    argument = types[0]
-    if pt.is_floating(argument):
-        rule = DOUBLES.get(kind)
-    elif is_integer_like(argument) or (pt.is_decimal(argument) and argument.precision <= 18):
-        rule = INTEGERS.get(kind)
-    else:
-        rule = None
+    if not is_number(types[0]):
+        return None
+    rule = (DOUBLES if pt.is_floating(types[0]) else INTEGERS).get(kind)
     return None if rule is None else NumberOp(kind, laws, types, rule)
 
 

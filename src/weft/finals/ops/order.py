@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,31 @@ def from_integers(values: Int64, kind: pa.DataType, null: npt.NDArray[np.bool_])
         plain = pa.int64() if kind.bit_width == 64 else pa.int32()
         return pa.array(values, mask=mask).cast(plain).view(kind)
     return pa.array(values, mask=mask).cast(kind)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Whether values of the type fit 64 bits: integer-like, doubles, decimals to 18 digits."""
+    short = pt.is_decimal(kind) and kind.precision <= 18
+    return bool(is_integer_like(kind) or pt.is_floating(kind) or short)
+
+
+def numbers_of(array: pa.Array) -> npt.NDArray[Any]:
+    """The 64-bit numbers of an array of such a type; zero for null."""
+    if pt.is_floating(array.type):
+        doubles = array.cast(pa.float64()).fill_null(0.0)
+        return np.asarray(doubles.to_numpy(zero_copy_only=False))
+    return _decimal_keys(array) if pt.is_decimal(array.type) else integers(array)
+
+
+def array_of(values: npt.NDArray[Any], kind: pa.DataType, null: npt.NDArray[np.bool_]) -> pa.Array:
+    """The array of such a type with these 64-bit numbers."""
+    if pt.is_floating(kind):
+        return pa.array(values, mask=null if null.any() else None).cast(kind)
+    if pt.is_decimal(kind):
+        from weft.finals.ops.wide import to_arrow
+
+        return to_arrow((values.view(np.uint64), values >> 63), kind, null)
+    return from_integers(values, kind, null)
 
 
 def float_keys(values: npt.NDArray[np.float64]) -> Int64:

@@ -67,20 +67,28 @@ class PickOp(VectorOp):
             return np.asarray(first.to_numpy(zero_copy_only=False), dtype=bool)
         return np.asarray(first.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
 
+    def keys(self, columns: Columns) -> npt.NDArray[np.int64]:
+        """What is compared, as integers that order as Spark orders the values."""
+        assert self.choice.by is not None
+        return order_keys(columns[self.choice.by])
+
+    def newer_wins(self, both: Columns, rows: int) -> npt.NDArray[np.bool_]:
+        """Whether each of the second so many rows is picked over the first so many."""
+        seen = self.seen(both)
+        if self.choice.by is None:
+            wins = np.full(rows, self.choice.newer)
+        else:
+            keys = self.keys(both)
+            left, right = keys[:rows], keys[rows:]
+            wins = right > left if self.choice.most else right < left
+            if self.choice.newer:
+                wins = wins | (right == left)
+        return np.where(seen[:rows], seen[rows:] & wins, True)
+
     def combine(self, older: Columns, newer: Columns) -> Columns:
         rows = len(older[0])
         both = self.concat([older, newer])
-        seen = self.seen(both)
-        if self.choice.by is None:
-            newer_wins = np.full(rows, self.choice.newer)
-        else:
-            keys = order_keys(both[self.choice.by])
-            left, right = keys[:rows], keys[rows:]
-            newer_wins = right > left if self.choice.most else right < left
-            if self.choice.newer:
-                newer_wins = newer_wins | (right == left)
-        take_newer = np.where(seen[:rows], seen[rows:] & newer_wins, True)
-        at = np.arange(rows) + rows * take_newer
+        at = np.arange(rows) + rows * self.newer_wins(both, rows)
         return tuple(column.take(pa.array(at)) for column in both)
 
     def blank(self, rows: int) -> Columns:

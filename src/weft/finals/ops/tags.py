@@ -59,6 +59,10 @@ class Comoments(NamedTuple):
     """(n, mean x, mean y, c, m2 x, m2 y)."""
 
 
+class Earliest(NamedTuple):
+    """(seen, by, value...): the one with the smaller `by`, of equals the older."""
+
+
 class First(NamedTuple):
     """(seen, value...): the older if it has seen anything."""
 
@@ -214,6 +218,12 @@ def _min_by(tag: Any, older: Any, newer: Any) -> Any:
     return newer
 
 
+def _earliest(tag: Any, older: Any, newer: Any) -> Any:
+    if older[0] == 0 or (newer[0] != 0 and less(newer[1], older[1])):
+        return newer
+    return older
+
+
 # A tag's combine by its class, and how many columns are its own.
 _JOINT: dict[type, tuple[Callable[[Any, Any, Any], Any], int]] = {
     Wide: (_wide, 2),
@@ -224,6 +234,7 @@ _JOINT: dict[type, tuple[Callable[[Any, Any, Any], Any], int]] = {
     Last: (lambda tag, older, newer: newer if newer[0] != 0 else older, 0),
     MaxBy: (_max_by, 0),
     MinBy: (_min_by, 0),
+    Earliest: (_earliest, 0),
 }
 
 
@@ -255,8 +266,10 @@ def _subtract(tag: Any, total: Any, oldest: Any) -> Any:
         return lambda tag, total, oldest: (total[0] - oldest[0],)
     if kind is Add:
         return lambda tag, total, oldest: (total[0] - oldest[0], total[1] - oldest[1])
-    if kind is BitXor:
+    if kind is BitXor and width == 1:
         return lambda tag, total, oldest: (total[0] ^ oldest[0],)
+    if kind is BitXor:
+        return lambda tag, total, oldest: (total[0] ^ oldest[0], total[1] - oldest[1])
     if kind is Wide and width == 3:
 
         def wide(tag: Any, total: Any, oldest: Any) -> Any:
