@@ -181,7 +181,7 @@ def _figure_14(quick: bool, report: BenchReport) -> list[dict[str, Any]]:
         ("and probe with the smaller", True, True, True),
     ):
         began = process_time()
-        grouping, counts = weave_paper.weave(
+        grouping, counts = weave_paper.run(
             table, cost, lookup=lookup, bitmap=bitmap, smaller=smaller, probe=True
         )
         seconds = process_time() - began

@@ -25,11 +25,11 @@ def test_every_variant_makes_the_choices_of_a_naive_reevaluation(workload: Workl
     expected = labels_of(weave_naively(table, cost), len(table))
     for edges in ("exact", "f1", "f1_table", "bitset"):
         for lookup in (True, False):
-            found, _ = weave_paper.weave(table, cost, edges=edges, lookup=lookup)
+            found, _ = weave_paper.run(table, cost, edges=edges, lookup=lookup)
             assert found.labels.tolist() == expected
     for bitmap in (True, False):
         for smaller in (True, False):
-            found, _ = weave_paper.weave(table, cost, probe=True, bitmap=bitmap, smaller=smaller)
+            found, _ = weave_paper.run(table, cost, probe=True, bitmap=bitmap, smaller=smaller)
             assert found.labels.tolist() == expected
 
 
@@ -43,7 +43,7 @@ def test_each_optimisation_saves_comparisons() -> None:
         {"lookup": True, "bitmap": True, "smaller": False},
         {"lookup": True, "bitmap": True, "smaller": True},
     )
-    runs = [weave_paper.weave(table, cost, probe=True, **variant) for variant in variants]
+    runs = [weave_paper.run(table, cost, probe=True, **variant) for variant in variants]
     comparisons = [counts.comparisons for _, counts in runs]
     assert comparisons == sorted(comparisons, reverse=True)
     assert comparisons[0] > 20 * comparisons[-1]
@@ -74,7 +74,7 @@ def test_collapsing_first_changes_no_plan() -> None:
     table = Setting(120, 20, 10.0, 0.5, 10, fragments=True).table(5)
     cost = LinearCost(10.0, 0.0, table.overlap)
     whole, apart = (
-        weave_paper.weave(table, cost, edges="exact", collapsed=collapsed)
+        weave_paper.run(table, cost, edges="exact", collapsed=collapsed)
         for collapsed in (True, False)
     )
     assert whole[0].labels.tolist() == apart[0].labels.tolist()

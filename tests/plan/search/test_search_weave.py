@@ -19,6 +19,8 @@ from weft.bench.workloads import Setting
 from weft.errors import BudgetError, PlanError
 from weft.plan.cost import LinearCost
 from weft.plan.search import SEARCHES, weave
+from weft.plan.search.classes import collapse
+from weft.plan.search.rates import Rates
 from weft.query.table import WindowTable
 
 
@@ -97,14 +99,19 @@ def test_blocks_and_partners_leave_the_plan_as_good(
     table = Setting(900, 60, rate, 0.5, 10, fragments=True).table(5)
     cost = LinearCost(rate, 0.0, table.overlap)
     whole = weave.search(table, cost)
-    monkeypatch.setattr(weave, "_SMALL", 10**9)  # no look for partners
-    assert weave.search(table, cost).labels.tolist() == whole.labels.tolist()
-    monkeypatch.setattr(weave, "MATRIX", 200)
-    monkeypatch.setattr(weave, "BLOCK", 64)
-    blocks = weave.search(table, cost)
-    assert "in blocks" in blocks.report.notes[0]
-    assert sorted(np.unique(blocks.labels)) == list(range(len(blocks)))
-    assert whole.cost(cost) <= blocks.cost(cost) * (1 + 1e-9) <= 1.2 * whole.cost(cost)
+    for small in (10, 10**9):  # with a look for partners and without
+        monkeypatch.setattr(weave, "_SMALL", small)
+        monkeypatch.setattr(weave, "MATRIX", 10_000)
+        assert weave.search(table, cost).labels.tolist() == whole.labels.tolist()
+        monkeypatch.setattr(weave, "MATRIX", 200)
+        monkeypatch.setattr(weave, "BLOCK", 64)
+        blocks = weave.search(table, cost)
+        assert "in blocks" in blocks.report.notes[0]
+        assert sorted(np.unique(blocks.labels)) == list(range(len(blocks)))
+        classes = collapse(table, cost.weight)
+        anew = Rates().of_trees(classes, blocks.labels, len(blocks)) / classes.unit
+        np.testing.assert_allclose(blocks.edge_rate, anew, rtol=1e-9)
+        assert whole.cost(cost) <= blocks.cost(cost) * (1 + 1e-9) <= 1.2 * whole.cost(cost)
 
 
 @pytest.mark.parametrize("fragments", [False, True])

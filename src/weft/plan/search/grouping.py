@@ -21,7 +21,7 @@ class SearchReport:
     edges: str
     """The method that counted the edges."""
     evaluations: int
-    """Edge rates computed."""
+    """Edge rates computed, not counting those of pairs of queries, which have a formula."""
     merges: int
     """Merges of two trees that were kept."""
     iterations: int
@@ -29,7 +29,7 @@ class SearchReport:
     seconds: float
     stop_reason: str
     exact: bool
-    """False where an edge rate was sampled; then the costs are estimates."""
+    """False where an edge rate that the search went by was sampled."""
     notes: tuple[str, ...] = ()
 
 

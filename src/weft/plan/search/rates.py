@@ -105,16 +105,17 @@ class Rates:
         """The edge rate of two sets together, given those of each."""
         if self.edges != "exact":
             return self.of_set(*union(x, y))
-        if len(x[0]) < len(y[0]):
-            x, y, rate_x = y, x, rate_y
         self.evaluations += 1
-        rate, work = merged_rate(rate_x, *x, *y, NODES)
+        if len(x[0]) >= len(y[0]):
+            rate, work = merged_rate(rate_x, *x, *y, NODES)
+        else:
+            rate, work = merged_rate(rate_y, *y, *x, NODES)
         self.work += work
         if rate < 0.0 and self.hard >= most_hard:
             self.refused += 1
             return FORBIDDEN
         if rate < 0.0:
-            rate = self._hard(*union(x, y))
+            return self._hard(*union(x, y), low, min(rate_x + rate_y, 1.0))
         return max(float(rate), low)
 
     def of_trees(self, classes: Classes, of_query: Int64, trees: int) -> Float64:
@@ -159,16 +160,17 @@ class Rates:
         for tree in np.flatnonzero(np.isin(trees.rate, list(self.estimates))):
             trees.rate[tree] = hard_rate(*trees.progressions(int(tree))).value
 
-    def _hard(self, offset: Int64, step: Int64) -> float:
+    def _hard(self, offset: Int64, step: Int64, low: float = 0.0, high: float = 1.0) -> float:
         # The first hard rates may take seconds; where there are hundreds, each gets less.
         work = max(_LEAST_WORK, min(_MOST_WORK, (_ALL_WORK - self.hard_work) // 16))
         rate = hard_rate(offset, step, work=work)
         self.hard += 1
         self.hard_work += rate.work
+        value = min(max(float(rate), low), high)
         if not rate.exact:
             self.sampled += 1
-            self.estimates.add(float(rate))
-        return float(rate)
+            self.estimates.add(value)
+        return value
 
 
 @njit(cache=True, error_model="numpy")

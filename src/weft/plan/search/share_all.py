@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from weft.errors import BudgetError
 from weft.plan.cost import LinearCost
 from weft.plan.search.classes import collapse
 from weft.plan.search.grouping import Grouping, SearchReport
@@ -54,7 +55,11 @@ def if_better(found: Grouping, table: WindowTable, cost: LinearCost, began: floa
         # All in one tree make at least the edges of the tree with the most.
         least = cost.tree(float(found.edge_rate.max()), float(cost.weight.sum()))
         if least < price:
-            shared = search(table, cost, edges=found.report.edges)
+            try:
+                shared = search(table, cost, edges=found.report.edges)
+            except BudgetError as past:
+                notes = (*found.report.notes, f"one tree for all was not compared: {past}")
+                return replace(found, report=replace(found.report, notes=notes))
             report = replace(
                 found.report,
                 evaluations=found.report.evaluations + shared.report.evaluations,

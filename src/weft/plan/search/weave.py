@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -55,9 +56,11 @@ def search(
     >>> grouping.labels, round(grouping.cost(cost), 9)
     (array([0, 1, 0]), 4.3)
     """
-    if edges != "exact":
-        return weave_paper.search(table, cost, edges=edges, seed=seed, progress=progress)
     began = perf_counter()
+    if edges != "exact":
+        found = weave_paper.search(table, cost, edges=edges, seed=seed, progress=progress)
+        found = replace(found, report=replace(found.report, strategy="weave"))
+        return share_all.if_better(found, table, cost, began)
     classes, rates = collapse(table, cost.weight), Rates()
     trees, of_class, notes = weave_classes(classes, cost, rates, progress)
     labels, rate = of_class[classes.of_query], trees.rate / classes.unit
@@ -94,43 +97,34 @@ def weave_classes(
 def weave_many(
     trees: Trees, rates: Rates, *, least: float, tie: float, progress: Progress | None
 ) -> tuple[Woven, tuple[str, ...]]:
-    """`weave_trees` for any number of trees of one class each."""
+    """`weave_trees` for any number of trees of one class each: only those that have a partner."""
+    has = None
     if len(trees) > _SMALL:
-        woven = _weave_few(trees, rates, least, tie, progress)
-        if woven is not None:
-            return woven, ()
+        shelves = Shelves.of(trees)
+        has = with_partners(trees, shelves, least)
+        few = min(MATRIX, max(len(trees) // 4, min(len(trees) // 2, MATRIX // 2)))
+        for _ in range(_ATTEMPTS):
+            if has is None or has.sum() > few:
+                break
+            # A merged tree may suit one that had no partner before. Each is looked up when it is
+            # formed; if there is such a one, it is taken in and the weaving starts again, so that
+            # the choices are the same as with all trees.
+            keep, watch = np.flatnonzero(has), _Watch(trees, shelves, has, least)
+            woven = weave_trees(
+                trees.take(keep), rates, least=least, tie=tie, progress=progress, merged=watch
+            )
+            if not len(watch.missed):
+                return _among(trees, keep, woven), ()
+            has[watch.missed] = True
     if len(trees) <= MATRIX:
         return weave_trees(trees, rates, least=least, tie=tie, progress=progress), ()
+    keep = np.arange(len(trees)) if has is None else np.flatnonzero(has)
+    woven = _weave_blocks(trees.take(keep), rates, least, tie, progress)
     note = (
-        f"{len(trees):,} distinct edge sets may share, more than the {MATRIX:,} that are compared "
-        f"all with all: they were woven in blocks of neighbouring slides first"
+        f"{len(trees):,} distinct edge sets are more than the {MATRIX:,} that can be compared all "
+        f"with all: the {len(keep):,} that may share were woven in blocks of neighbouring slides"
     )
-    return _weave_blocks(trees, rates, least, tie, progress), (note,)
-
-
-def _weave_few(
-    trees: Trees, rates: Rates, least: float, tie: float, progress: Progress | None
-) -> Woven | None:
-    """Weave only the trees that have a partner, if they are few.
-
-    A merged tree may suit one that had no partner before. Each is looked up when it is formed;
-    if there is such a one, it is taken in and the weaving starts again, so that the choices are
-    the same as with all trees.
-    """
-    shelves = Shelves.of(trees)
-    has = with_partners(trees, shelves, least)
-    most = max(len(trees) // 4, min(len(trees) // 2, MATRIX // 2))
-    for _ in range(_ATTEMPTS):
-        if has is None or has.sum() > most:
-            return None
-        keep, watch = np.flatnonzero(has), _Watch(trees, shelves, has, least)
-        woven = weave_trees(
-            trees.take(keep), rates, least=least, tie=tie, progress=progress, merged=watch
-        )
-        if not len(watch.missed):
-            return _among(trees, keep, woven)
-        has[watch.missed] = True
-    return None
+    return _among(trees, keep, woven), (note,)
 
 
 class _Watch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 import numpy as np
@@ -55,6 +55,9 @@ def search(
     seed: int = 0,
     progress: Progress | None = None,
     lookup: bool = True,
+    bitmap: bool = True,
+    smaller: bool = True,
+    probe: bool = False,
     collapsed: bool = True,
     limit: int | None = None,
 ) -> Grouping:
@@ -63,21 +66,34 @@ def search(
     `lookup` keeps what was computed in a table (WeaveShare section 8.1), so that an iteration
     computes only the pairs of the tree that it made. `collapsed` makes one tree of queries with
     equal edges first, which the papers do not, but without which a million queries are out of
-    reach. `limit` bounds the work of the whole search, in groups of F1 or ticks of a bit set; one
-    pair may take as much unless no limit is given. Ties are broken as by `weave`.
+    reach. `probe`, `bitmap` and `smaller` are explained at `run`. `limit` bounds the work of the
+    whole search, in groups of F1 or ticks of a bit set; one pair may take all of it, and without
+    a limit as much as `edge_rate` gives it. Ties are broken as by `weave`.
 
     >>> table = WindowTable(range=[16, 10, 8], slide=[4, 5, 4])
     >>> cost = LinearCost(fixed=1.2, per_edge=0.0, weight=table.overlap)
     >>> search(table, cost, edges="f1").labels
     array([0, 1, 0])
     """
-    grouping, _ = weave(
-        table, cost, edges=edges, lookup=lookup, collapsed=collapsed, limit=limit, progress=progress
+    grouping, counts = run(
+        table,
+        cost,
+        edges=edges,
+        lookup=lookup,
+        bitmap=bitmap,
+        smaller=smaller,
+        probe=probe,
+        collapsed=collapsed,
+        limit=limit,
+        progress=progress,
     )
-    return grouping
+    if not probe:
+        return grouping
+    notes = (*grouping.report.notes, f"{counts.comparisons:,} comparisons of edges")
+    return replace(grouping, report=replace(grouping.report, notes=notes))
 
 
-def weave(
+def run(
     table: WindowTable,
     cost: LinearCost,
     *,
