@@ -146,9 +146,19 @@ class Report:
 
 
 def chaos(
-    folder: Path, kills: int, *, files: int = 24, seed: int = 0, timeout: float = 3600
+    folder: Path,
+    kills: int,
+    *,
+    executors: int = 0,
+    files: int = 24,
+    seed: int = 0,
+    timeout: float = 3600.0,
 ) -> Report:
-    """Run the stream, kill it `kills` times at random moments, compare; an error if rows differ."""
+    """Run the stream, kill it `kills` times at random moments; an error if rows differ.
+
+    With `executors`, it runs on a `local-cluster` and so many executors are killed as well.
+    """
+    master = "local-cluster[2,1,1024]" if executors else "local[2]"
     began, draw = time.monotonic(), random.Random(seed)
     write_feed(folder / "in", files, seed)
     done, killed = folder / "done", 0
@@ -158,7 +168,7 @@ def chaos(
             raise EngineError(f"chaos: not done within {timeout:g} s, after {killed} kills")
         with (folder / f"driver-{killed}.log").open("ab") as log:
             driver = subprocess.Popen(
-                [sys.executable, "-m", "weft.spark.streaming.chaos", str(folder)],
+                [sys.executable, "-m", "weft.spark.streaming.chaos", str(folder), master],
                 stdout=log,
                 stderr=log,
                 start_new_session=True,  # so that its JVM and workers can be killed with it
@@ -167,6 +177,8 @@ def chaos(
             while driver.poll() is None and _entries(folder) == before:
                 time.sleep(0.1)
             ready = max(2.0, time.monotonic() - started)
+            if executors:
+                executors -= _kill_executor(driver.pid, draw)
             if killed < kills:
                 try:
                     driver.wait(draw.uniform(0.0, 0.4 * ready))
@@ -181,6 +193,24 @@ def chaos(
     if killed < kills:
         raise EngineError(f"chaos: the stream ended after {killed} of {kills} kills: more files")
     return Report(killed, compare(folder), time.monotonic() - began)
+
+
+def _kill_executor(group: int, draw: random.Random) -> int:
+    """Kill one of the executors of a driver's process group; returns how many were."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                words = (process / "cmdline").read_bytes()
+                mine = os.getpgid(int(process.name)) == group
+            except OSError:  # it has just ended
+                continue
+            if mine and b"CoarseGrainedExecutorBackend" in words:
+                found.append(int(process.name))
+    if not found:
+        return 0
+    os.kill(draw.choice(found), signal.SIGKILL)
+    return 1
 
 
 def _entries(folder: Path) -> int:
