@@ -24,6 +24,8 @@ GROUPS = 20_000_000
 """Groups that one rate by F1 may form."""
 HARD = 2_000
 """Hard rates after which a weaving leaves trees apart rather than compute more."""
+WORK = 100_000_000
+"""Nodes after which a weaving leaves trees apart: a minute or two."""
 BITS = 2**31
 """Ticks that a bit set may span: 256 MiB."""
 _MOST_WORK, _LEAST_WORK, _ALL_WORK = 500_000_000, 20_000_000, 8_000_000_000
@@ -88,8 +90,12 @@ class Rates:
     def together(self, trees: Trees, i: int, j: int, low: float = 0.0) -> float:
         """The edge rate of two trees together, which is known to be at least `low`.
 
-        After very many hard rates, a hard one is as good as infinite: its trees stay apart.
+        After very much work, or many hard rates, one more is as good as infinite: the trees stay
+        apart.
         """
+        if self.edges == "exact" and self.work > WORK:
+            self.refused += 1
+            return FORBIDDEN
         x, y = trees.progressions(i), trees.progressions(j)
         return self.added(trees.rate[i], x, trees.rate[j], y, low, HARD)
 
@@ -150,8 +156,8 @@ class Rates:
             said.append(f"{self.sampled:,} edge rates were too hard to compute and were sampled")
         if self.refused:
             said.append(
-                f"{self.refused:,} merges were not considered: their edge rates were hard, and "
-                f"{HARD:,} hard ones had been computed before"
+                f"{self.refused:,} merges were not considered: the search had already computed "
+                f"{self.hard:,} hard edge rates, and {self.work:,} nodes of others"
             )
         return tuple(said)
 
