@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from weft.bench.workloads import Setting
 from weft.errors import PlanError
+from weft.plan import incremental
 from weft.plan.cost import LinearCost
 from weft.plan.incremental import Incremental
 from weft.plan.search import SEARCHES, opening, weave
@@ -186,6 +187,20 @@ def test_a_change_says_what_happened_and_why() -> None:
     assert gone.change is not None
     assert gone.change.reason == "no queries are left"
     assert len(gone.grouping) == 0
+
+
+def test_too_many_changes_are_a_new_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incremental, "OPEN", 5)
+    table = Setting(40, 80, 4.0, 0.3, 10, fragments=True).table(2)
+    for tolerance, rebuilt in ((0.3, True), (inf, False)):
+        cost = LinearCost(4.0, 0.0, table.overlap[:20])
+        state = Incremental.of(table.take(np.arange(20)), cost, tolerance=tolerance)
+        rows = np.arange(20, 40)
+        grown = state.add(table.take(rows), table.overlap[rows])
+        assert grown.change is not None
+        assert grown.change.rebuilt is rebuilt
+        assert ("more than 5 trees" if rebuilt else "only 5 trees") in grown.change.reason
+        assert sorted(np.unique(grown.grouping.labels)) == list(range(len(grown.grouping)))
 
 
 def test_many_trees_are_narrowed_to_the_promising_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,9 @@ from weft.query.table import WindowTable
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
+OPEN = 5_000
+"""Changed trees that are woven into a plan one by one; more are a new plan."""
+
 
 @dataclass(frozen=True)
 class ChangeReport:
@@ -44,7 +47,7 @@ class ChangeReport:
 
     @property
     def deviation(self) -> float:
-        """How far the woven plan was off what was expected: `cost / expected - 1`."""
+        """How far the plan is off what was expected: `cost / expected - 1`."""
         return self.cost / self.expected - 1.0 if self.expected > 0.0 else 0.0
 
 
@@ -171,30 +174,29 @@ class Incremental:
         dropped: int,
     ) -> Incremental:
         began = perf_counter()
-        grouping = _reweave(table, cost, self.grouping, labels, touched)
+        always, never, first = self.tolerance == 0.0, self.tolerance == inf, not self.curve
+        many = int(touched.sum()) > OPEN
+        if never and many:
+            touched[np.flatnonzero(touched)[OPEN:]] = False
+        scratch = None
+        if len(table) and (always or first or (many and not never)):
+            scratch = weave.search(table, cost)
+        if many and scratch is not None:
+            grouping = scratch
+        else:
+            grouping = _reweave(table, cost, self.grouping, labels, touched)
         price, expected = grouping.cost(cost), self.expected(len(table))
         off = price / expected - 1.0 if expected > 0.0 else inf
-        always, never, first = self.tolerance == 0.0, self.tolerance == inf, not self.curve
-        too_far = not never and (always or off > self.tolerance)
-        rebuilt = len(table) > 0 and (first or too_far)
-        curve = self.curve
-        reason = f"{off:+.1%} off the expected cost"
-        if not len(table):
-            reason = "no queries are left"
-        elif rebuilt:
+        if scratch is None and len(table) and not never and off > self.tolerance:
             scratch = weave.search(table, cost)
+        reason = _reason(off, self.tolerance, len(table), many, first, scratch is not None)
+        curve = self.curve
+        if scratch is not None:
             curve = (*curve, (len(table), scratch.cost(cost)))
-            reason += f", more than the {self.tolerance:.1%} tolerated"
-            if always:
-                reason = "tolerance 0 rebuilds the plan at every change"
-            if first:
-                reason = "the first queries are planned from scratch"
-            if scratch.cost(cost) < price:
+            if scratch.cost(cost) <= price:
                 grouping = scratch
             else:
-                reason += "; the plan from scratch costs no less, so the woven one stays"
-        else:
-            reason += ", which is tolerated"
+                reason += "; the plan from scratch costs more, so the woven one stays"
         change = ChangeReport(
             added=added,
             dropped=dropped,
@@ -203,11 +205,29 @@ class Incremental:
             evaluations=grouping.report.evaluations,
             cost=grouping.cost(cost),
             expected=expected,
-            rebuilt=rebuilt,
+            rebuilt=scratch is not None,
             reason=reason,
             seconds=perf_counter() - began,
         )
         return Incremental(table, cost, grouping, self.tolerance, curve, change)
+
+
+def _reason(
+    off: float, tolerance: float, queries: int, many: bool, first: bool, rebuilt: bool
+) -> str:
+    """Why the plan was rebuilt, or why it was not."""
+    if not queries:
+        return "no queries are left"
+    if first:
+        return "the first queries are planned from scratch"
+    if tolerance == 0.0:
+        return "tolerance 0 rebuilds the plan at every change"
+    if many and rebuilt:
+        return f"more than {OPEN:,} trees changed: the plan was rebuilt"
+    said = f"{off:+.1%} off the expected cost"
+    if rebuilt:
+        return f"{said}, more than the {tolerance:.1%} tolerated"
+    return f"{said}, which is tolerated" + (f"; only {OPEN:,} trees were woven" if many else "")
 
 
 def _reweave(
