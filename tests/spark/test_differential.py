@@ -1,40 +1,99 @@
-"""Random workloads: the same rows as Spark's own `window()`, whatever the engine and strategy."""
+"""Random workloads: the same rows as Spark's own `window()`, whatever the engine and strategy.
+
+A situation is a seed; on failure the message has the queries, and `rows` makes the rows again.
+"""
 
 from __future__ import annotations
 
-import itertools
+import random
 
 import pytest
-from agree import assert_agree
+from agree import assert_agree, loom_of
 from pyspark.sql import SparkSession
-from rows import AGGREGATES, KINDS, queries, rows
+from rows import AGGREGATES, KEYS, queries, rows, window
 
 import weft
-from weft.spark.loom import Loom
 
 STRATEGIES = (
-    "auto",
     "weave",
     "share_all",
     "no_share",
     "random",
     "insert_then_weave",
     "local_search",
+    "auto",
 )
 
 
-def loom_of(df, asked) -> Loom:
-    loom = Loom(df, "ts")
-    for query in asked:
-        loom.add(query)
-    return loom
+@pytest.mark.parametrize(("seed", "strategy"), list(enumerate(STRATEGIES, start=100)))
+def test_operator_engine(spark: SparkSession, seed: int, strategy: str) -> None:
+    loom = loom_of(rows(spark, seed, 120), queries(seed, 6))
+    assert assert_agree(loom, engine="operator", strategy=strategy) > 0
+
+
+@pytest.mark.parametrize("seed", [200, 201])
+def test_union_of_keys(spark: SparkSession, seed: int) -> None:
+    loom = loom_of(rows(spark, seed, 120), queries(seed, 5))
+    assert assert_agree(loom, strategy="share_all", keys="union", rate=1.0) > 0
 
 
 @pytest.mark.parametrize(
-    ("seed", "strategy"), list(zip(range(100, 107), STRATEGIES, strict=True))
+    ("seed", "strategy"), [(300, "weave"), (301, "share_all"), (302, "coverage"), (303, "factor")]
 )
-def test_operator_engine_answers_as_spark(
-    spark: SparkSession, seed: int, strategy: str
-) -> None:
-    loom = loom_of(rows(spark, seed, 150), queries(seed, 9))
-    assert assert_agree(loom, engine="operator", strategy=strategy) > 0
+def test_rewrite_engine(spark: SparkSession, seed: int, strategy: str) -> None:
+    loom = loom_of(rows(spark, seed, 120), queries(seed, 5))
+    assert assert_agree(loom, engine="rewrite", strategy=strategy) > 0
+
+
+@pytest.mark.parametrize("strategy", ["coverage", "factor"])
+@pytest.mark.parametrize("aggregate", ["max(i)", "sum(i)"])
+def test_windows_from_windows(spark: SparkSession, strategy: str, aggregate: str) -> None:
+    """Ranges that cover each other, so that there is something to compute from something."""
+    asked = [
+        weft.Query(
+            f"w{r}_{s}",
+            aggs={"a": aggregate, "n": "max(u)"},
+            window=weft.Window.of_units(r * 1_000_000, s * 1_000_000, 5_000_000),
+            where="x IS NOT NULL",
+            by="s",
+        )
+        for r, s in ((60, 60), (120, 60), (180, 60), (240, 120), (600, 300), (40, 20))
+    ]
+    loom = loom_of(rows(spark, 310, 150), asked)
+    assert "from" in loom.explain(strategy=strategy, engine="rewrite", rate=100.0)
+    assert assert_agree(loom, strategy=strategy, engine="rewrite", rate=100.0) > 0
+
+
+@pytest.mark.parametrize("kind", ["timestamp_ntz", "date", "integer"])
+def test_every_type_of_time(spark: SparkSession, kind: str) -> None:
+    axis = "integer" if kind == "integer" else "time"
+    asked = queries(400, 5, axis, day=kind == "date")
+    loom = loom_of(rows(spark, 400, 120, kind), asked)
+    assert assert_agree(loom, strategy="share_all", rate=1.0) > 0
+
+
+@pytest.mark.parametrize("slicing", ["greatest", "lookup", "search"])
+def test_every_way_to_slice(spark: SparkSession, slicing: str) -> None:
+    draw = random.Random(7)
+    asked = [
+        weft.Query(f"q{n}", aggs={"a": "sum(i)", "n": "count(*)"}, window=window(draw), by="k")
+        for n in range(6)
+    ]
+    loom = loom_of(rows(spark, 500, 120), asked)
+    assert assert_agree(loom, strategy="share_all", slicing=slicing) > 0
+
+
+def test_every_aggregate_by_every_key(spark: SparkSession) -> None:
+    """Each aggregate alone over two overlapping windows, so that its partials are combined."""
+    half = len(AGGREGATES) // 2
+    asked = [
+        weft.Query(
+            f"q{at}",
+            aggs={f"a{n}": sql for n, sql in enumerate(some)},
+            window=weft.Window(range="3 minutes", slide="1 minute"),
+            by=KEYS[at % len(KEYS)],
+        )
+        for at, some in enumerate([AGGREGATES[:half], AGGREGATES[half:]] * 2)
+    ]
+    loom = loom_of(rows(spark, 600, 200), asked)
+    assert assert_agree(loom, strategy="share_all", rate=1.0) > 0

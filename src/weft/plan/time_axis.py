@@ -51,6 +51,11 @@ class TimeAxis:
             f" + CAST(extract(SECOND FROM {since}) * 1000000L AS BIGINT))"
         )
 
+    def edge_units(self, edge: str) -> str:
+        """SQL of a window's start or end, which is SQL of a typed instant, as a long."""
+        kind: Kind = "timestamp" if self.kind == "date" else self.kind  # as `window()` makes it
+        return TimeAxis("", kind).units().replace("``", edge)
+
     def instant(self, units: str) -> str:
         """SQL of the typed instant at `units`, SQL of a long."""
         if self.kind == "integer":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pyspark.sql import DataFrame
@@ -12,12 +12,16 @@ from weft.plan.layout import Layout
 from weft.plan.lower import can_lower
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
+from weft.plan.tree import Tree
 from weft.query.query import Query
+from weft.query.syntax.reader import read_expression
+from weft.slices.method import Kind as Slicing
+from weft.slices.safety import may_raise
 from weft.spark.choice import Choice, choose
 from weft.spark.finals import finals
 from weft.spark.native import native
-from weft.spark.rewrite import covered_frame, folded_frame, windows_frame
-from weft.spark.shards import shards, table_start
+from weft.spark.rewrite import covered_frame, folded_frame, slices_frame, windows_frame
+from weft.spark.shards import shards
 from weft.spark.statistics import Measured
 
 Engine = Literal["operator", "rewrite"]
@@ -62,37 +66,80 @@ def run_plan(
     engine: Engine,
     types: Mapping[str, str],
     measured: Measured | None = None,
+    slicing: Slicing | None = None,
 ) -> Batch:
     """Build the frames of every tree of the plan; nothing is computed before one is used.
 
-    `types` are those of the aggregates' arguments.
+    `types` are those of the aggregates' arguments and of the keys; `slicing` asks for one way of
+    cutting.
     """
     pieces: list[Woven | Direct] = []
     choices: list[Choice] = []
     for tree in plan.trees:
         queries = [plan.queries[int(row)] for row in tree.rows]
-        layout = Layout.of(queries, axis.quoted, types)
-        exact = [query for query in queries if can_lower(layout, query)]
-        if len(exact) < len(queries):
-            pieces += [Direct(q, native(df, axis, q)) for q in queries if q not in exact]
-            layout = Layout.of(exact, axis.quoted, types)
-        choice = choose(layout, tree, df, engine, measured)
-        choices.append(choice)
-        if choice.method == "native" or not exact:
-            pieces += [Direct(query, native(df, axis, query)) for query in exact]
-        elif choice.method == "coverage":
-            pieces.append(Woven(layout, 0, covered_frame(df, axis, layout, tree.coverage)))
-        else:
-            partials = shards(df, axis, layout, slice_sql(layout, axis, measured))
-            for number, fold in enumerate(layout.folds):
-                kept = folded_frame(partials, layout, fold)
-                final = windows_frame if choice.method == "sql" else finals
-                pieces.append(Woven(layout, number, final(kept, layout, fold)))
+        for some in safe_groups(queries, types):
+            layout = Layout.of(some, axis.quoted, types)
+            for query in (inexact := [q for q in some if not can_lower(layout, q)]):
+                pieces.append(Direct(query, native(df, axis, query)))
+                reason = f"{query.name} has an answer that only Spark itself rounds as it does"
+                choices.append(Choice("native", reason, tree.number))
+            exact = [query for query in some if query not in inexact]
+            if exact:
+                layout = Layout.of(exact, axis.quoted, types) if inexact else layout
+                choice = choose(layout, tree, engine, df)
+                found, details = run_tree(df, axis, layout, tree, choice, measured, slicing)
+                pieces += found
+                choices.append(replace(choice, tree=tree.number, details=details))
     return Batch(axis, tuple(pieces), tuple(choices))
 
 
-def slice_sql(layout: Layout, axis: TimeAxis, measured: Measured | None) -> str | None:
-    progressions = layout.progressions()
-    if measured is None or not measured.rows or len(progressions) <= 4:
-        return None
-    return table_start(progressions, axis.units(), measured.first, measured.last)
+def run_tree(
+    df: DataFrame,
+    axis: TimeAxis,
+    layout: Layout,
+    tree: Tree,
+    choice: Choice,
+    measured: Measured | None,
+    slicing: Slicing | None,
+) -> tuple[list[Woven | Direct], tuple[str, ...]]:
+    """The frames of one tree, and what there is to say of how it is run."""
+    if choice.method == "native":
+        return [Direct(query, native(df, axis, query)) for query in layout.queries], ()
+    if choice.method == "coverage":
+        assert tree.coverage is not None
+        return [Woven(layout, 0, covered_frame(df, axis, layout, tree.coverage))], ()
+    if choice.method == "sql":
+        partials = slices_frame(df, axis, layout)
+        return [
+            Woven(layout, number, windows_frame(folded_frame(partials, layout, fold), layout, fold))
+            for number, fold in enumerate(layout.folds)
+        ], ()
+    cut = shards(df, axis, layout, measured, slicing)
+    details = [f"slices by {cut.slicing}"]
+    if not cut.one_fragment:
+        details += [f"fragments of {' '.join(cut.fragments.explain().split())}"]
+    found: list[Woven | Direct] = []
+    for number, fold in enumerate(layout.folds):
+        kept = folded_frame(cut.frame, layout, fold)
+        found.append(Woven(layout, number, finals(kept, layout, fold, cut.fragments)))
+    return found, tuple(details)
+
+
+def safe_groups(queries: Sequence[Query], types: Mapping[str, str]) -> list[list[Query]]:
+    """The queries of a tree by which rows their expressions may be evaluated on.
+
+    A query's keys and arguments are evaluated for the rows of every query in its tree. Where they
+    can fail (a division by zero in ANSI mode) on rows that the query's predicate keeps away, the
+    query shares only with those of the same predicate, so that it fails exactly where it would
+    by itself.
+    """
+    if len({query.predicate for query in queries}) == 1:
+        return [list(queries)]
+    groups: dict[str | None, list[Query]] = {}
+    for query in queries:
+        texts = [key.expression for key in query.keys]
+        texts += [arg for call in query.calls for arg in call.args]
+        fails = any(may_raise(read_expression(text), types.get) for text in dict.fromkeys(texts))
+        # Without a predicate it sees every row anyway.
+        groups.setdefault(query.predicate if fails else None, []).append(query)
+    return list(groups.values())

@@ -16,7 +16,7 @@ from weft.spark.native import native
 
 
 def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> dict[str, str]:
-    """The types of all aggregate arguments; an error names the first query that cannot run.
+    """The types of aggregate arguments and keys; an error names the first query that cannot run.
 
     All queries are analysed at once, because Spark's analysis of hundreds one by one takes
     seconds; only where that fails is the culprit looked for.
@@ -39,8 +39,9 @@ def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> di
         )
     except AnalysisException as error:
         raise _culprit(df, axis, queries, error) from None
+    texts = [*args, *keys]
     return {
-        arg: field.dataType.simpleString() for arg, field in zip(args, row.fields, strict=False)
+        sql: field.dataType.simpleString() for sql, field in zip(texts, row.fields, strict=False)
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
@@ -63,7 +63,7 @@ def compare(pairs: Sequence[Pair]) -> list[Difference]:
     """Compare every pair in one Spark job, in the order given."""
     schemas = {pair.name: _schema_difference(pair) for pair in pairs}
     comparable = [pair for pair in pairs if not schemas[pair.name]]
-    found: dict[str, tuple[int, int, int, int, list[str]]] = {}
+    found: dict[str, Row] = {}
     if comparable:
         # Pairs of one shape are compared by one aggregation, so that hundreds stay one small plan.
         shapes: dict[str, list[Pair]] = {}
@@ -71,12 +71,23 @@ def compare(pairs: Sequence[Pair]) -> list[Difference]:
             shapes.setdefault(_shape(pair), []).append(pair)
         counted = reduce(DataFrame.unionByName, [_counts(some) for some in shapes.values()])
         for row in counted.collect():
-            found[row["name"]] = tuple(row)[1:]
-    return [
-        Difference(pair.name, *map(int, counts[:4]), schemas[pair.name], tuple(counts[4]))
-        for pair in pairs
-        for counts in [found.get(pair.name, (0, 0, 0, 0, []))]
-    ]
+            found[row["name"]] = row
+    nothing = Row(rows=0, missing=0, extra=0, differing=0, samples=[])
+    differences = []
+    for pair in pairs:
+        row = found.get(pair.name, nothing)
+        differences.append(
+            Difference(
+                pair.name,
+                rows=row["rows"],
+                missing=row["missing"],
+                extra=row["extra"],
+                differing=row["differing"],
+                schema=schemas[pair.name],
+                samples=tuple(row["samples"]),
+            )
+        )
+    return differences
 
 
 def _counts(pairs: Sequence[Pair]) -> DataFrame:

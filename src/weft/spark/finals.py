@@ -15,14 +15,17 @@ from weft.finals.batch import Answers, Ask, Slices, answer
 from weft.finals.ops import bind
 from weft.plan.layout import Fold, Layout
 from weft.query.aggregates.part import Part
+from weft.slices.fragments import FragmentPlan
 
+MASKS = 1 << 27
+"""Bytes of masks that are held at a time."""
 FLUSH = 1 << 16
 """Answers are handed to Spark in batches of about so many rows."""
 
 Int64 = npt.NDArray[np.int64]
 
 
-def finals(shards: DataFrame, layout: Layout, fold: Fold) -> DataFrame:
+def finals(shards: DataFrame, layout: Layout, fold: Fold, fragments: FragmentPlan) -> DataFrame:
     """The combined partials of every window: `target`, `start`, keys, parts.
 
     Shards go to the Python workers by key, so that a worker has all slices of its keys; Spark
@@ -39,7 +42,7 @@ def finals(shards: DataFrame, layout: Layout, fold: Fold) -> DataFrame:
             *(T.StructField(name, shards.schema[name].dataType) for name in layout.part_columns),
         ]
     )
-    return bucketed.mapInArrow(Finals.of(layout, fold), schema)
+    return bucketed.mapInArrow(Finals.of(layout, fold, fragments), schema)
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,10 @@ class Finals:
     """Number, range, slide, phase and predicate."""
     needs: tuple[tuple[int, ...], ...]
     """Of each target, the parts that its queries ask for."""
-    predicates: int
+    fragments: FragmentPlan
 
     @classmethod
-    def of(cls, layout: Layout, fold: Fold) -> Finals:
+    def of(cls, layout: Layout, fold: Fold, fragments: FragmentPlan) -> Finals:
         """The finals of one fold of a tree."""
         return cls(
             keys=tuple(f"k{position}" for position in fold.keys),
@@ -68,7 +71,7 @@ class Finals:
                 for t in fold.targets
             ),
             needs=tuple(layout.needs[target.number] for target in fold.targets),
-            predicates=len(layout.predicates),
+            fragments=fragments,
         )
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -86,36 +89,52 @@ class Finals:
              [shards[name].combine_chunks() for name in names])
             for part, names in zip(self.parts, self.columns, strict=True)
         ]  # fmt: skip
-        masks = self._masks(shards)
-        asks = [
-            Ask(
-                range=range,
-                slide=slide,
-                offset=phase,
-                parts=needed,
-                rows=masks[predicate] if masks else None,
-            )
-            for (_, range, slide, phase, predicate), needed in zip(
-                self.targets, self.needs, strict=True
-            )
-        ]
         first = np.flatnonzero(np.r_[True, code[1:] != code[:-1]])
         holders = {name: shards[name].combine_chunks().take(pa.array(first)) for name in self.keys}
         writer = Writer(self, shards.schema, holders, code[first])
-        for found in answer(Slices(code, start), parts, asks):
-            yield from writer.add(found)
+        slices = Slices(code, start)
+        for members, asks in self._asks(shards):
+            for found in answer(slices, parts, asks):
+                yield from writer.add(members[found.ask], found)
         yield from writer.flush()
 
-    def _masks(self, shards: pa.Table) -> list[npt.NDArray[np.bool_]] | None:
-        """Of each predicate, which shards satisfy it; None where there is one predicate only."""
-        if self.predicates == 1:
-            return None
-        fragments = shards["fragment"].combine_chunks()
-        length = fragments.value_lengths().to_numpy()
-        row = np.repeat(np.arange(len(fragments)), length)
-        member = np.zeros((self.predicates, len(fragments)), dtype=np.bool_)
-        member[fragments.flatten().to_numpy(), row] = True
-        return list(member)
+    def _asks(self, shards: pa.Table) -> Iterator[tuple[list[int], list[Ask]]]:
+        """The targets, some at a time: a mask of the shards for each predicate takes memory."""
+        if len(self.fragments.predicates) == 1:
+            yield list(range(len(self.targets))), [self._ask(at) for at in range(len(self.targets))]
+            return
+        number, satisfied = distinct_fragments(shards["fragment"], self.fragments)
+        by_predicate: dict[int, list[int]] = {}
+        for at, target in enumerate(self.targets):
+            by_predicate.setdefault(target[4], []).append(at)
+        predicates = list(by_predicate)
+        step = max(1, MASKS // len(number))
+        for low in range(0, len(predicates), step):
+            members: list[int] = []
+            asks: list[Ask] = []
+            for predicate in predicates[low : low + step]:
+                mask = satisfied[:, predicate][number]
+                members += by_predicate[predicate]
+                asks += [self._ask(at, mask) for at in by_predicate[predicate]]
+            yield members, asks
+
+    def _ask(self, at: int, mask: npt.NDArray[np.bool_] | None = None) -> Ask:
+        _, range, slide, phase, _ = self.targets[at]
+        return Ask(range=range, slide=slide, offset=phase, parts=self.needs[at], rows=mask)
+
+
+def distinct_fragments(
+    column: pa.ChunkedArray, plan: FragmentPlan
+) -> tuple[Int64, npt.NDArray[np.bool_]]:
+    """Each row's fragment by number, and of each fragment the predicates that it satisfies."""
+    codes = column.combine_chunks()
+    if not pa.types.is_struct(codes.type):
+        distinct, number = np.unique(codes.to_numpy(), return_inverse=True)
+        return number, plan.members((distinct,))
+    words = [word.to_numpy() for word in codes.flatten()]
+    whole = np.ascontiguousarray(np.stack(words, axis=1)).view(np.dtype((np.void, 8 * len(words))))
+    _, first, number = np.unique(whole.ravel(), return_index=True, return_inverse=True)
+    return number, plan.members(tuple(word[first] for word in words))
 
 
 class Writer:
@@ -137,16 +156,16 @@ class Writer:
         self.pieces: list[pa.RecordBatch] = []
         self.rows = 0
 
-    def add(self, found: Answers) -> Iterator[pa.RecordBatch]:
-        """Take answers in; give a batch when there is enough."""
+    def add(self, target: int, found: Answers) -> Iterator[pa.RecordBatch]:
+        """Take a target's answers in; give a batch when there is enough."""
         rows = len(found)
         key = pa.array(np.searchsorted(self.codes, found.key))
         arrays = {
-            "target": pa.array(np.full(rows, self.finals.targets[found.ask][0], dtype=np.int32)),
+            "target": pa.array(np.full(rows, self.finals.targets[target][0], dtype=np.int32)),
             "start": pa.array(found.start),
             **{name: holder.take(key) for name, holder in self.holders.items()},
         }
-        for part, columns in zip(self.finals.needs[found.ask], found.parts, strict=True):
+        for part, columns in zip(self.finals.needs[target], found.parts, strict=True):
             arrays.update(zip(self.finals.columns[part], columns, strict=True))
         self.pieces.append(
             pa.RecordBatch.from_arrays(

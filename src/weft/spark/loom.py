@@ -11,6 +11,7 @@ from weft.plan.explain import describe_window
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
 from weft.query.query import Query
+from weft.slices.method import Kind as Slicing
 from weft.spark.batch import Batch, run_plan
 from weft.spark.check import check_queries
 from weft.spark.results import Results
@@ -38,6 +39,7 @@ class Loom:
         self.axis = time_axis(df.schema, time)
         self.watermark = watermark
         self._queries: dict[str, Query] = {}
+        self._checked: tuple[tuple[Query, ...], dict[str, str]] | None = None
         self._measured: tuple[frozenset[object], Measured] | None = None
 
     @property
@@ -97,6 +99,7 @@ class Loom:
         """Plan the queries. Without a `rate` it is measured, and groups and fragments with it."""
         if not self._queries:
             raise WorkloadError("the loom has no queries: add one first")
+        self._types()
         if rate is None and not self.df.isStreaming:
             measured = self.measured()
             rate = measured.rate
@@ -126,26 +129,26 @@ class Loom:
         lines = [plan.explain()]
         if not self.df.isStreaming:
             batch = self._batch(plan, engine)
-            lines += [
-                f"run: tree {tree.number} by {choice}"
-                for tree, choice in zip(plan.trees, batch.choices, strict=True)
-            ]
+            lines += [f"run: tree {choice.tree} as {choice}" for choice in batch.choices]
         return "\n".join(lines)
 
     def run(
         self, *, engine: Engine = "auto", plan: Plan | None = None, persist: bool = True,
+        slicing: Slicing | None = None,
         **options: Any,
     ) -> Results:  # fmt: skip
         """Answer every query; lazy. `engine="rewrite"` uses nothing but Spark SQL.
 
-        Options go to `plan`, unless a finished `plan` of the same queries is given.
+        Options go to `plan`, unless a finished `plan` of the same queries is given. `persist`
+        keeps what queries are read from at its first use. `slicing` asks for one way from times
+        to slices ("greatest", "lookup", "search") instead of the cheapest.
         """
         if engine not in ("auto", "operator", "rewrite"):
             raise EngineError(f"engine={engine!r}: accepted are 'auto', 'operator', 'rewrite'")
         if self.df.isStreaming:
             raise EngineError("run() is for a batch DataFrame, and this one streams: use start()")
         plan = self.plan(engine=engine, **options) if plan is None else plan
-        return Results(self._batch(plan, engine), persist=persist)
+        return Results(self._batch(plan, engine, slicing), persist=persist)
 
     def start(
         self, sink: str | Sink, *, checkpoint: str, trigger: str | None = None, **options: Any
@@ -174,9 +177,14 @@ class Loom:
         with self.run(**options) as results:
             return verify(self.df, self.axis, self.queries, results)
 
-    def _batch(self, plan: Plan, engine: Engine) -> Batch:
+    def _batch(self, plan: Plan, engine: Engine, slicing: Slicing | None = None) -> Batch:
         covered = any(tree.coverage is not None for tree in plan.trees)
         chosen = ("rewrite" if covered else "operator") if engine == "auto" else engine
-        types = check_queries(self.df, self.axis, self.queries)
         measured = self._measured[1] if self._measured else None
-        return run_plan(self.df, self.axis, plan, chosen, types, measured)
+        return run_plan(self.df, self.axis, plan, chosen, self._types(), measured, slicing)
+
+    def _types(self) -> dict[str, str]:
+        """The types of arguments and keys; asked for once, and again when queries change."""
+        if self._checked is None or self._checked[0] != self.queries:
+            self._checked = self.queries, check_queries(self.df, self.axis, self.queries)
+        return self._checked[1]

@@ -16,7 +16,12 @@ def run_sql(df: DataFrame, sql: str) -> DataFrame:
     """Run a SELECT that reads `weft_source` over a DataFrame."""
     # Spark fills in names between braces, so the braces of literals are doubled.
     text = sql.replace("{", "{{").replace("}", "}}").replace(SOURCE, "{" + SOURCE + "}")
-    return df.sparkSession.sql(text, **{SOURCE: df})
+    return df.sparkSession.sql(text, **{SOURCE: df})  # type: ignore[arg-type]
+
+
+def slices_frame(df: DataFrame, axis: TimeAxis, layout: Layout) -> DataFrame:
+    """The partials of every slice, fragment and key; fragments are lists of predicates."""
+    return run_sql(df, select.slices(layout, axis, SOURCE))
 
 
 def folded_frame(partials: DataFrame, layout: Layout, fold: Fold) -> DataFrame:

@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass
 
-import numpy as np
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
-from weft.plan import select
 from weft.plan.layout import Layout
+from weft.plan.select import partials
 from weft.plan.time_axis import TimeAxis
-from weft.spark.rewrite import SOURCE, run_sql
+from weft.slices.edges import TreeEdges
+from weft.slices.fragments import FragmentPlan
+from weft.slices.method import Kind, SliceMethod, choose_method
+from weft.spark.fragments import FRAGMENT, fragment_plan, with_fragments
+from weft.spark.slicing import SLICE, with_slices
+from weft.spark.statistics import Measured
 
 
-def shards(df: DataFrame, axis: TimeAxis, layout: Layout, start: str | None = None) -> DataFrame:
-    """The partials of every slice, fragment and key: `slice`, `fragment`, `k..`, `p..`."""
-    return run_sql(df, select.slices(layout, axis, SOURCE, start))
+@dataclass(frozen=True, eq=False)
+class Shards:
+    """A tree's partials (`slice`, `fragment`, keys `k..`, parts `p..`) and how they are cut."""
+
+    frame: DataFrame
+    fragments: FragmentPlan
+    slicing: SliceMethod
+
+    @property
+    def one_fragment(self) -> bool:
+        """Whether there is nothing to tell apart: one predicate, or none."""
+        return len(self.fragments.predicates) == 1
 
 
-def table_start(
-    progressions: list[tuple[int, int]], time: str, low: int, high: int, most: int = 1 << 16
-) -> str | None:
-    granule = int(np.gcd.reduce([n for p in progressions for n in p]))
-    base = low // granule * granule
-    count = (high - base) // granule + 1
-    if count > most:
-        return None
-    at = base + granule * np.arange(count)
-    best = np.full(count, np.iinfo(np.int64).min)
-    for offset, step in progressions:
-        np.maximum(best, at - (at - offset) % step, out=best)
-    back = ((at - best) // granule).tolist()
-    table = f"from_json('{json.dumps(back)}', 'array<int>')"
-    index = f"CAST(({time} - {base}L) DIV {granule}L AS INT)"
-    return (
-        f"CASE WHEN {time} BETWEEN {base}L AND {base + count * granule - 1}L THEN "
-        f"{base}L + ({index} - element_at({table}, {index} + 1)) * {granule}L ELSE raise_error('the rows have changed since they were measured') END"
-    )
+def shards(
+    df: DataFrame,
+    axis: TimeAxis,
+    layout: Layout,
+    measured: Measured | None = None,
+    slicing: Kind | None = None,
+) -> Shards:
+    """Cut and pre-aggregate: rows in no window and rows of no query are left behind first."""
+    windows = [target.window for fold in layout.folds for target in fold.targets]
+    edges = TreeEdges.of_windows(windows)
+    rows, span = 1e6, None
+    if measured is not None and measured.rows:
+        rows, span = float(measured.rows), (measured.first, measured.last)
+    method = choose_method(edges, rows=rows, span=span, kind=slicing)
+    fragments = fragment_plan(df, layout.predicates)
+    marked = with_fragments(df.where(F.col(axis.quoted).isNotNull()), fragments)
+    marked = with_slices(marked, axis.units(), edges, method)
+    keys = [F.expr(key).alias(f"k{i}") for i, key in enumerate(layout.keys)]
+    grouping = [F.col(SLICE).alias("slice")]
+    grouping += [] if len(layout.predicates) == 1 else [F.col(FRAGMENT).alias("fragment")]
+    aggregates = [F.expr(sql) for sql in partials(layout)]
+    return Shards(marked.groupBy(*grouping, *keys).agg(*aggregates), fragments, method)
+

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window as Over
 
@@ -26,9 +26,7 @@ def wide_table(
     # its aggregates, so that an answer can be told from an older one that is still the newest.
     frames = []
     for position, (_, frame) in enumerate(answers):
-        end = F.expr(TimeAxis("end", axis.kind).units().replace("`end`", "window.`end`"))
-        if axis.kind == "date":
-            end = F.expr("unix_micros(window.`end`)")
+        end = F.expr(axis.edge_units("window.`end`"))
         known = F.struct(end.alias("at"), F.struct(*_values(answers[position])).alias("v"))
         frames.append(
             frame.select(
@@ -40,7 +38,8 @@ def wide_table(
     instants = union.groupBy(*map(quote, keys), "at").agg(
         *(F.expr(f"any_value({name}, true)").alias(name) for name in columns)
     )
-    over = Over.partitionBy(*(F.col(quote(key)) for key in keys) if keys else [F.lit(0)])
+    parted = [F.col(quote(key)) for key in keys] or [F.lit(0)]
+    over = Over.partitionBy(*parted)
     over = over.orderBy("at").rowsBetween(Over.unboundedPreceding, 0)
     filled = instants.select(
         *map(quote, keys),
@@ -49,16 +48,16 @@ def wide_table(
     )
     selected = [quote(key) for key in keys] + [f"{axis.instant('at')} AS time"]
     for position, (query, _) in enumerate(answers):
-        window, known = query.window, f"q{position}"
+        window, held = query.window, f"q{position}"
         newest = f"at - pmod(at - {window.phase + window.range}L, {window.slide}L)"
         selected += [
-            f"CASE WHEN {known}.at = {newest} THEN {known}.v.{quote(name)} END AS {quote(shown)}"
+            f"CASE WHEN {held}.at = {newest} THEN {held}.v.{quote(name)} END AS {quote(shown)}"
             for name, shown in zip(query.aggs, _names(answers)[position], strict=True)
         ]
     return filled.selectExpr(*selected)
 
 
-def _values(answer: tuple[Query, DataFrame]) -> list:
+def _values(answer: tuple[Query, DataFrame]) -> list[Column]:
     return [F.col(quote(name)) for name in answer[0].aggs]
 
 
