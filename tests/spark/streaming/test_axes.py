@@ -27,7 +27,7 @@ def test_another_zone_and_keys_and_values_that_are_times(spark, new_york, feed, 
     feed.end()
     query = Query(
         "daily",
-        aggs={"n": "count(*)", "first_ts": "min(ts)", "f": "last(ts)"},
+        aggs={"n": "count(*)", "first_ts": "min(ts)", "last_ts": "max(ts)"},
         window=Window(range="15 minutes", slide="5 minutes"),
         by=["date_trunc('HOUR', ts) AS hour", "struct(g, b) AS pair"],
     )

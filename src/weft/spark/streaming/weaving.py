@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import reduce
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -26,10 +27,12 @@ class Encode:
         tables = [pa.Table.from_batches([batch]) for batch in batches if batch.num_rows]
         if tables:
             table = pa.concat_tables(tables).cast(self.schema)
+            context = TaskContext.get()
+            partition = 0 if context is None else context.partitionId()  # files are named by it
             yield pa.RecordBatch.from_pydict(
                 {
                     "query": pa.array([self.query], pa.int32()),
-                    "bucket": pa.array([0], pa.int32()),
+                    "bucket": pa.array([partition], pa.int32()),
                     "rows": pa.array([table.num_rows], pa.int64()),
                     "payload": pa.array([to_wire(table)], pa.binary()),
                 }
