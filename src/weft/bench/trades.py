@@ -142,6 +142,7 @@ def workload(kind: str, count: int, *, seed: int = 0) -> list[Query]:
             where=where,
         )
 
+    asked: list[tuple[tuple[int, int], str | None]]
     if kind == "A":
         asked = [(window, None) for window in _distinct(_window, random, count)]
     elif kind == "B":
@@ -153,7 +154,8 @@ def workload(kind: str, count: int, *, seed: int = 0) -> list[Query]:
         asked = [(window, where) for window in windows for where in predicates][:count]
     elif kind == "C_low":
         windows = _distinct(_window, random, count)
-        asked = list(zip(windows, _distinct(_predicate, random, count), strict=True))
+        predicates = _distinct(_predicate, random, count)
+        asked = list(zip(windows, predicates, strict=True))
     else:
         raise ValueError(f"kind={kind!r}: accepted are 'A', 'B', 'C', 'C_low'")
     return [query(number, *one) for number, one in enumerate(asked)]

@@ -99,7 +99,7 @@ class Loom:
         """Plan the queries. Without a `rate` it is measured, and groups and fragments with it."""
         if not self._queries:
             raise WorkloadError("the loom has no queries: add one first")
-        self._types()
+        self.types()
         if rate is None and not self.df.isStreaming:
             measured = self.measured()
             rate = measured.rate
@@ -181,9 +181,9 @@ class Loom:
         covered = any(tree.coverage is not None for tree in plan.trees)
         chosen = ("rewrite" if covered else "operator") if engine == "auto" else engine
         measured = self._measured[1] if self._measured else None
-        return run_plan(self.df, self.axis, plan, chosen, self._types(), measured, slicing)
+        return run_plan(self.df, self.axis, plan, chosen, self.types(), measured, slicing)
 
-    def _types(self) -> dict[str, str]:
+    def types(self) -> dict[str, str]:
         """The types of arguments and keys; asked for once, and again when queries change."""
         if self._checked is None or self._checked[0] != self.queries:
             self._checked = self.queries, check_queries(self.df, self.axis, self.queries)

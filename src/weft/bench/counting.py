@@ -1,0 +1,50 @@
+"""How many aggregations a plan does, counted as SIGMOD'06 counts them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weft.plan.layout import Layout
+from weft.plan.plan import Plan
+from weft.query.query import Query
+from weft.spark.finals import distinct_fragments
+from weft.spark.loom import Loom
+from weft.spark.shards import shards
+
+
+def aggregations(loom: Loom, plan: Plan) -> dict[str, int]:
+    """Partial aggregations (rows taken into shards) and final ones (shards taken into windows).
+
+    Unshared, every query takes in its own rows: those are counted beside.
+    """
+    partial = final = unshared = 0
+    for tree in plan.trees:
+        asked = [counting(plan.queries[int(row)]) for row in tree.rows]
+        layout = Layout.of(asked, loom.axis.quoted)
+        cut = shards(loom.df, loom.axis, layout, loom.measured())
+        table = cut.frame.toArrow()
+        if table.num_rows == 0:
+            continue
+        start, rows = table["slice"].to_numpy(), table["p0_n"].to_numpy()
+        partial += int(rows.sum())
+        number = np.zeros(len(start), dtype=np.int64)
+        satisfied = np.ones((1, 1), dtype=np.bool_)
+        if not cut.one_fragment:
+            number, satisfied = distinct_fragments(table["fragment"], cut.fragments)
+        for target in (target for fold in layout.folds for target in fold.targets):
+            window = target.window
+            since = (start - window.phase) % window.slide
+            windows = np.where(
+                since < window.range, (window.range - 1 - since) // window.slide + 1, 0
+            )
+            taken = satisfied[number, target.predicate]
+            final += int(windows[taken].sum())
+            unshared += int(rows[taken & (windows > 0)].sum())
+    return {"partial": partial, "final": final, "unshared_partial": unshared}
+
+
+def counting(query: Query) -> Query:
+    """The query with a count of rows as its only aggregate."""
+    return Query(
+        query.name, aggs={"n": "count(*)"}, window=query.window, where=query.where, by=query.by
+    )

@@ -1,0 +1,59 @@
+"""The same answers on Spark Connect and on a cluster of processes; each in its own process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+JOB = """
+import os, sys
+os.environ["PYSPARK_PYTHON"] = sys.executable
+sys.path.insert(0, {tests!r})
+from pyspark.sql import SparkSession
+spark = {builder}.config("spark.sql.shuffle.partitions", "2") \\
+    .config("spark.sql.session.timeZone", "UTC").config("spark.ui.enabled", "false").getOrCreate()
+import weft
+from weft.spark.loom import Loom
+
+df = spark.range(2000).selectExpr(
+    "timestamp_seconds(id) AS ts", "id % 3 AS k", "CAST(id % 11 AS DOUBLE) AS v")
+loom = Loom(df, "ts")
+for n, where in enumerate((None, "v > 2", "v > 5", "k = 1", "v < 9 AND k <> 2")):
+    loom.add(weft.Query(f"q{{n}}", aggs={{"s": "sum(v)", "m": "max(k)", "d": "var_pop(v)"}},
+             window=weft.Window(range=f"{{60 + 30 * n}} seconds", slide="30 seconds"),
+             where=where, by="k"))
+report = loom.verify(strategy="share_all")
+print(report)
+rewritten = loom.verify(engine="rewrite", strategy="weave")
+print(rewritten)
+assert report.ok and rewritten.ok and report.rows > 1000
+print("ALL EQUAL")
+"""
+
+
+def run(builder: str) -> str:
+    code = textwrap.dedent(JOB.format(tests=str(Path(__file__).parent), builder=builder))
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_on_a_cluster_of_processes() -> None:
+    assert "ALL EQUAL" in run("SparkSession.builder.master('local-cluster[2,1,1024]')")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    not all(find_spec(name) for name in ("grpc_status", "zstandard", "google.rpc")),
+    reason="Spark Connect's own dependencies are not installed",
+)
+def test_on_spark_connect() -> None:
+    assert "ALL EQUAL" in run("SparkSession.builder.remote('local[2]')")
