@@ -113,10 +113,10 @@ def build_clusters(
         support = {name for name, _ in wanted[number]}
         # The latest drafts are the likely ones: neighbours in this order look at the same factors.
         for draft in reversed(drafts[-_TRIED:]):
-            if not support & draft.coarse.keys():
-                continue
-            refined = draft.refined(wanted[number])
-            if bits(refined) <= most_bits:
+            common = support & draft.coarse.keys()
+            limit = most_bits if common == support else min(most_bits, _SMALL)
+            refined = draft.refined(wanted[number]) if common else {}
+            if common and bits(refined) <= limit:
                 break
         else:
             draft = _Draft()
@@ -128,6 +128,9 @@ def build_clusters(
 
 
 _TRIED = 16
+_SMALL = 10
+"""Bits of a table that may get further factors: one table is better than two, but not if the
+second factor's states then come times the first's."""
 
 
 def _in_order(wanted: Mapping[int, list[tuple[str, Bools]]]) -> list[int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from weft.query.normal import is_constant
 from weft.query.predicate import constant_of
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Case, Literal, Node, Op
+from weft.query.syntax.tree import Case, Literal, Node, Op, rebuild
 from weft.query.syntax.writer import write
 from weft.slices.domain import Boundary, Domain, domain_of
 from weft.slices.safety import TypeOf, guarded, may_raise, shielded
@@ -90,7 +90,7 @@ def formula_of(predicate: str, type_of: TypeOf) -> Formula:
     >>> [test.factor for test in tests(formula_of("x <> 0 AND 1 / x > 2", {"x": "int"}.get))]
     ['value of x', 'truth of CASE WHEN x <> 0 THEN 1 / x > 2 END']
     """
-    node = read_expression(predicate)
+    node = tree_of(predicate)
     conjuncts = node.args if isinstance(node, Op) and node.op == "AND" else (node,)
     parts = []
     for position, conjunct in enumerate(conjuncts):
@@ -101,9 +101,20 @@ def formula_of(predicate: str, type_of: TypeOf) -> Formula:
     return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
 
+def tree_of(predicate: str) -> Node:
+    """The tree of a predicate, without parentheses: the writer knows where they are needed."""
+    return _unwrapped(read_expression(predicate))
+
+
+def _unwrapped(node: Node) -> Node:
+    while isinstance(node, Op) and node.op == "PAREN":
+        node = node.args[0]
+    return rebuild(node, _unwrapped)
+
+
 def opaque_of(predicate: str, type_of: TypeOf) -> Opaque:
     """A whole predicate as one condition, evaluated in Spark's order."""
-    node = read_expression(predicate)
+    node = tree_of(predicate)
     if may_raise(node, type_of) and isinstance(node, Op) and node.op == "AND":
         *before, last = [shielded(conjunct, type_of) for conjunct in node.args]
         return Opaque(write(guarded(last, before)), TRUE_ONLY)
@@ -145,6 +156,11 @@ def _opaque(node: Node, guards: Sequence[Node], type_of: TypeOf) -> Opaque:
             truth = _boolean(node.args[1])
             if truth is not None:
                 condition, wanted = inner, frozenset((truth == (node.op == "="),))
+        while isinstance(condition, Op) and condition.op == "NOT":
+            if type_of(write(condition.args[0])) != "boolean":
+                break
+            condition = condition.args[0]
+            wanted = frozenset(None if truth is None else not truth for truth in wanted)
     return Opaque(write(guarded(condition, guards)), wanted)
 
 

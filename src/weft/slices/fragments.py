@@ -13,10 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.errors import PlanError
-from weft.query.syntax.reader import read_expression
 from weft.slices.clusters import Cluster, build_clusters
 from weft.slices.factors import Bools, Factor, IntervalIndex, States, factors_of
-from weft.slices.formula import Formula, formula_of, opaque_of, tests
+from weft.slices.formula import Formula, formula_of, opaque_of, tests, tree_of
 from weft.slices.safety import TypeOf, typed_expressions
 
 Int64: TypeAlias = npt.NDArray[np.int64]
@@ -153,7 +152,7 @@ def plan_fragments(
         raise PlanError("predicates must be distinct: equal ones have one place in a signature")
     limits = limits or FragmentLimits()
     given = {number: p for number, p in enumerate(predicates) if p is not None}
-    trees = [read_expression(predicate) for predicate in given.values()]
+    trees = [tree_of(predicate) for predicate in given.values()]
     type_of: TypeOf = types(list(dict.fromkeys(typed_expressions(trees)))).get
     formulas = {number: formula_of(predicate, type_of) for number, predicate in given.items()}
 

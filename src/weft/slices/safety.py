@@ -49,7 +49,7 @@ def may_raise(node: Node, type_of: TypeOf) -> bool:
     >>> may_raise(read_expression("1 / x > 2"), types)
     True
     """
-    if isinstance(node, (Name, Literal)):
+    if isinstance(node, (Name, Literal)) or constant_of(node) is not None:
         return False
     if isinstance(node, (Case, Lambda)):
         return True

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
 
 from weft.errors import EngineError
 from weft.slices.edges import TreeEdges
@@ -32,7 +33,8 @@ def slice_column(time: str, edges: TreeEdges, method: SliceMethod) -> Column:
         if method.table is None:
             raise EngineError("a slice method of kind 'lookup' has no table: use choose_method")
         return F.expr(lookup_sql(edges, method.table, time))
-    return F.arrow_udf(SliceSearch(edges).column, "bigint")(F.expr(time))
+    search: Callable[[Column], Column] = arrow_udf(SliceSearch(edges).column, "bigint")
+    return search(F.expr(time))
 
 
 def with_slices(
