@@ -6,6 +6,7 @@ import pytest
 
 from weft.errors import CheckpointError
 from weft.plan.optimizer import optimize
+from weft.plan.plan import Plan
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.spark.streaming.catalogue import (
@@ -17,6 +18,7 @@ from weft.spark.streaming.catalogue import (
 )
 from weft.spark.streaming.evolve import first_catalogue, next_catalogue
 from weft.spark.streaming.program import FAR
+from weft.spark.streaming.starting import reconciled
 
 MINUTE = 60_000_000
 SETTINGS = Settings("ts", "timestamp", "5 minutes", (3, 4), 2, "append")
@@ -142,3 +144,25 @@ def test_progress_only_goes_forward(tmp_path):
     assert file.read() == Progress()
     file.write(Progress(4, 10, 5).at_least(8, None, 3))
     assert file.read() == Progress(4, 10, 5)
+
+
+def test_a_restart_with_the_old_list_of_queries_changes_nothing(tmp_path):
+    a, b, c = query("a", 10), query("b", 7), query("c", 5)
+    files = CatalogueFiles(str(tmp_path))
+    first = first_catalogue(planned(a, b), SETTINGS)
+    files.write(first)
+    now = next_catalogue(first, first_plan(first).drop(["b"]).add([c]), at(101, 95))
+    files.write(now)
+    assert set(files.ever()) == {"a", "b", "c"}
+    assert reconciled(now, files.ever(), [a, b], at(101, 95)) is now
+    assert reconciled(now, files.ever(), [], at(101, 95)) is now
+    more = reconciled(now, files.ever(), [a, b, query("d", 3)], at(101, 95))
+    assert [q.name for q in more.queries] == ["a", "c", "d"]
+    other = query("A", 20)
+    changed = reconciled(now, files.ever(), [other], at(101, 95))
+    assert changed.entry("a").query == other
+    assert changed.entry("a").number not in {entry.number for entry in now.entries}
+
+
+def first_plan(catalogue: Catalogue) -> Plan:
+    return Plan.from_dict(catalogue.plan)

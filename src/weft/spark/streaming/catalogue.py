@@ -159,6 +159,14 @@ class CatalogueFiles:
             return None
         return Catalogue.from_dict(self.folder.read(names[-1], _KIND))
 
+    def ever(self) -> dict[str, Query]:
+        """Every query that ever ran on the checkpoint, by name in lower case, as last known."""
+        known: dict[str, Query] = {}
+        for name in self.folder.names():
+            past = Catalogue.from_dict(self.folder.read(name, _KIND))
+            known.update({query.name.lower(): query for query in past.queries})
+        return known
+
     def write(self, catalogue: Catalogue) -> None:
         """Make this the catalogue."""
         self.folder.write(f"{catalogue.number:08d}.json", _KIND, catalogue.to_dict())

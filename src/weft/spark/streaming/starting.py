@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,7 +13,13 @@ from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import ParquetSink, Sink
-from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, ProgressFile, Settings
+from weft.spark.streaming.catalogue import (
+    Catalogue,
+    CatalogueFiles,
+    Progress,
+    ProgressFile,
+    Settings,
+)
 from weft.spark.streaming.evolve import first_catalogue, next_catalogue
 from weft.spark.streaming.running import Running, Trigger
 
@@ -38,8 +44,7 @@ def start(
     """Start a stream, or go on with the one that the checkpoint holds.
 
     On a new checkpoint the queries given are planned and written to its catalogue. On one that has
-    a catalogue, no queries need be given; if some are, those that are missing there are added and
-    those there that are not given are dropped.
+    a catalogue, no queries need be given; of those that are, only new ones are added.
     """
     if not df.isStreaming:
         raise EngineError(
@@ -54,7 +59,8 @@ def start(
         files.write(catalogue)
     else:
         _check(now, axis, watermark, output_mode)
-        catalogue = _reconciled(now, queries, ProgressFile(checkpoint))
+        progress = ProgressFile(checkpoint).read()
+        catalogue = reconciled(now, files.ever(), queries, progress)
         if catalogue is not now:
             files.write(catalogue)
     running = Running(
@@ -122,28 +128,27 @@ def _check(now: Catalogue, axis: TimeAxis, watermark: str | None, mode: str) -> 
             )
 
 
-def _reconciled(now: Catalogue, queries: Sequence[Query], progress: ProgressFile) -> Catalogue:
-    """The catalogue with exactly the queries given; as it is if none are."""
-    if not queries:
-        return now
-    wanted = {query.name.lower(): query for query in queries}
+def reconciled(
+    now: Catalogue, ever: Mapping[str, Query], queries: Sequence[Query], progress: Progress
+) -> Catalogue:
+    """The catalogue with what is new among the queries given; as it is if nothing is.
+
+    A query that ran here before and was dropped stays dropped, and one that was added while the
+    stream ran stays: a program that is started again with its old list of queries changes nothing.
+    A query that means something else than the one that last bore its name replaces it.
+    """
     known = {query.name.lower(): query for query in now.queries}
-    gone = [name for name in known if name not in wanted or wanted[name] != known[name]]
-    new = [query for name, query in wanted.items() if name not in known or name in gone]
-    if not gone and not new:
+    new = [query for query in queries if ever.get(query.name.lower()) != query]
+    gone = [known[query.name.lower()].name for query in new if query.name.lower() in known]
+    if not new:
         return now
     plan = Plan.from_dict(now.plan)
-    if len(gone) < len(known):
-        plan = plan.drop([known[name].name for name in gone]) if gone else plan
-        plan = plan.add(new) if new else plan
-    else:
-        plan = optimize(new, **_options(plan))
-    return next_catalogue(now, plan, progress.read())
-
-
-def _options(plan: Plan) -> dict[str, Any]:
-    options = plan.request.options
-    return {"rate": options.rate, "strategy": options.strategy, "engine": options.engine}
+    if len(gone) == len(known):
+        options = plan.request.options
+        given = {"rate": options.rate, "strategy": options.strategy, "engine": options.engine}
+        return next_catalogue(now, optimize(new, **given), progress)
+    plan = plan.drop(gone) if gone else plan
+    return next_catalogue(now, plan.add(new), progress)
 
 
 def parallelism(spark: SparkSession) -> int:
