@@ -166,4 +166,4 @@ def signatures_of(members: npt.NDArray[np.bool_], numbers: Sequence[int]) -> lis
     >>> signatures_of(np.array([[True, False, True], [False, False, False]]), [0, 3, 70])
     [1180591620717411303425, 0]
     """
-    return [sum(1 << numbers[at] for at in np.flatnonzero(row)) for row in members]
+    return [sum(1 << numbers[at] for at in np.flatnonzero(row).tolist()) for row in members]

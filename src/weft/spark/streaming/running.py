@@ -40,6 +40,7 @@ _CONF = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
 }
 _POLL = 1.0
+_TRANSIENT = "Python worker failed to connect back"
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ class Running:
         self._server: MetricsServer | None = None
         self._error: str | None = None
         self._adapter = Adapter()
+        self._retries = 3
         self._listener = listen(df.sparkSession)
         self.catalogue = catalogue
         self._compiled = self._compile(catalogue)
@@ -202,9 +204,8 @@ class Running:
             try:
                 done = query.awaitTermination(left)  # type: ignore[arg-type]
             except Exception as error:
-                with self._lock:
-                    if query is not self._query:
-                        continue
+                if self._recovered(query):
+                    continue
                 self._error = str(error)
                 self._close()
                 raise
@@ -213,6 +214,25 @@ class Running:
                     self._close()
                     return True
         return False
+
+    def _recovered(self, failed: StreamingQuery) -> bool:
+        """Whether the stream goes on: under another run by now, or started again here.
+
+        On a machine that is overloaded a Python worker may not come up within Spark's patience.
+        Nothing is lost by trying again, a few times.
+        """
+        with self._lock:
+            if failed is not self._query:
+                return True
+            if (
+                self._stopped.is_set()
+                or not self._retries
+                or _TRANSIENT not in str(failed.exception())
+            ):
+                return False
+            self._retries -= 1
+            self._query = self._launch()
+            return True
 
     # Queries come and go.
 
@@ -275,6 +295,9 @@ class Running:
         """Pick up requests from other processes, and re-plan where that was asked for."""
         while not self._stopped.wait(_POLL):
             try:
+                query = self._query
+                if not query.isActive and query.exception() is not None:
+                    self._recovered(query)
                 for ticket, asked in self._requests.pending():
                     self._requests.reply(ticket, self._handle(asked))
                 if self.adaptive:

@@ -145,8 +145,8 @@ def reconciled(
     plan = Plan.from_dict(now.plan)
     if len(gone) == len(known):
         options = plan.request.options
-        given = {"rate": options.rate, "strategy": options.strategy, "engine": options.engine}
-        return next_catalogue(now, optimize(new, **given), progress)
+        fresh = optimize(new, rate=options.rate, strategy=options.strategy, engine=options.engine)
+        return next_catalogue(now, fresh, progress)
     plan = plan.drop(gone) if gone else plan
     return next_catalogue(now, plan.add(new), progress)
 
