@@ -23,12 +23,31 @@ STRUCTURES: dict[str, type[Final]] = {
 }
 
 
+BLOCKS = Card(
+    name="blocks",
+    title="prefixes and suffixes of blocks, for whole batches",
+    starts="any",
+    needs=(),
+    single="3 to prepare, 3 to answer",
+    multi="3 to prepare, 3n to answer",
+    worst="as any",
+    space="3n",
+    late="comes in time in a batch",
+    paper="Optimal preprocessing for answering on-line product queries (Alon, Schieber 1987)",
+)
+
+
 def structure(name: str) -> type[Final]:
     """The structure of a name.
 
     >>> structure("daba").card.worst
     '6'
     """
+    if name == BLOCKS.name:
+        raise FinalsError(
+            f"final={name!r}: blocks works on whole batches (weft.finals.batch), which choose it "
+            f"themselves; accepted are {', '.join(STRUCTURES)}"
+        )
     if name not in STRUCTURES:
         raise FinalsError(f"final={name!r} is unknown: accepted are {', '.join(STRUCTURES)}")
     return STRUCTURES[name]
@@ -72,7 +91,7 @@ def make(
 
 def cards() -> tuple[Card, ...]:
     """Every structure's card, in the order in which they are told."""
-    return tuple(made.card for made in STRUCTURES.values())
+    return (*(made.card for made in STRUCTURES.values()), BLOCKS)
 
 
 def table(rows: Sequence[Card] | None = None) -> str:

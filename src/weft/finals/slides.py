@@ -48,7 +48,8 @@ def sliding(
     'two_stacks'
     """
     if name == "auto":
-        choice = choose(op.laws, ranges=ranges, window=capacity, keys=lanes, numbers=bool(op.tag))
+        numbers = op.tag is not None  # a tag is an empty tuple, and so false
+        choice = choose(op.laws, ranges=ranges, window=capacity, keys=lanes, numbers=numbers)
         name = choice.structure
 
     def one() -> Final:

@@ -13,23 +13,10 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from weft.finals.contract import Card
 from weft.finals.ops.tags import combine, load, save
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 
-CARD = Card(
-    name="blocks",
-    title="prefixes and suffixes of blocks",
-    starts="any",
-    needs=(),
-    single="3 to prepare, 3 to answer",
-    multi="3 to prepare, 3 n to answer",
-    worst="as any (whole batches only)",
-    space="3n",
-    late="not in a batch",
-    paper="Alon and Schieber, Optimal preprocessing for answering on-line product queries (1987)",
-)
 BLOCK = 16
 
 

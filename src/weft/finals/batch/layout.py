@@ -208,7 +208,9 @@ def _fill_index(bounds: Int64, position: Int64, index: Int32) -> None:
             while filled <= stretch:
                 index[base + filled] = row
                 filled += 1
-        index[base + stretches] = end
+        while filled <= stretches:
+            index[base + filled] = end
+            filled += 1
 
 
 @njit(cache=True)

@@ -12,59 +12,63 @@ from weft.finals.ops.tags import combine, load, save
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 
-_FIRST, _END, _CAPACITY, _LEFT, _RIGHT, _ACCUM, _BACK = 0, 1, 2, 4, 5, 6, 7
-
 
 @njit(cache=True)
-def _step(tag: Any, ring: Any, registers: Any, blank: Any, numbers: Int64, end: int) -> None:
-    """Move the cuts by one (see `weft.finals.daba`)."""
-    capacity = numbers[_CAPACITY]
-    if numbers[_FIRST] == numbers[_BACK]:
-        numbers[_LEFT] = numbers[_RIGHT] = numbers[_ACCUM] = numbers[_BACK] = end
-        save(registers, 0, load(blank, 0))
-        save(registers, 1, load(blank, 0))
-        return
-    if numbers[_LEFT] == numbers[_BACK]:
-        numbers[_LEFT], numbers[_RIGHT] = numbers[_FIRST], numbers[_BACK]
-        numbers[_ACCUM] = numbers[_BACK] = end
-        save(registers, 0, load(registers, 1))
-        save(registers, 1, load(blank, 0))
-    if numbers[_LEFT] == numbers[_RIGHT]:
-        numbers[_LEFT] += 1
-        numbers[_RIGHT] += 1
-        numbers[_ACCUM] += 1
-        return
-    slot = numbers[_LEFT] % capacity
-    save(ring, slot, combine(tag, load(ring, slot), load(registers, 0)))
-    numbers[_LEFT] += 1
-    accum = numbers[_ACCUM]
-    slot = (accum - 1) % capacity
-    if accum < numbers[_BACK]:
-        save(ring, slot, combine(tag, load(ring, slot), load(ring, accum % capacity)))
-    numbers[_ACCUM] = accum - 1
+def _slot(position: int, base: int, capacity: int) -> int:
+    """Where a position lies in the ring, `base` being that of the oldest slice's round."""
+    slot = position - base
+    return slot if slot < capacity else slot - capacity
 
 
 @njit(cache=True)
 def slides(
     tag: Any, ring: Any, registers: Any, blank: Any, numbers: Int64, x: Any, counts: Int64, out: Any
 ) -> None:
-    """One range; `blank` is the identity."""
-    capacity = numbers[_CAPACITY]
+    """One range; `blank` is the identity. The steps are those of `weft.finals.daba`."""
+    first, end, capacity = numbers[0], numbers[1], numbers[2]
+    left, right, accum, back = numbers[4], numbers[5], numbers[6], numbers[7]
+    base = first // capacity * capacity
+    middle_total, back_total, none = load(registers, 0), load(registers, 1), load(blank, 0)
     step = 0 if len(counts) == 1 else 1
     for slide in range(len(x[0])):
-        end = numbers[_END]
-        until = min(end, end + 1 - counts[slide * step])
-        while numbers[_FIRST] < until:
-            numbers[_FIRST] += 1
-            _step(tag, ring, registers, blank, numbers, end)
-        fresh = load(x, slide)
-        save(ring, end % capacity, fresh)
-        save(registers, 1, combine(tag, load(registers, 1), fresh))
-        numbers[_END] = end + 1
-        _step(tag, ring, registers, blank, numbers, end + 1)
-        first = numbers[_FIRST]
-        if first < numbers[_BACK]:
-            front = load(ring, first % capacity)
-            save(out, slide, combine(tag, front, load(registers, 1)))
+        leaving = max(0, min(end, end + 1 - counts[slide * step]) - first)
+        # Slices leave one by one, then one comes; each moves the cuts by one step.
+        for turn in range(leaving + 1):
+            if turn < leaving:
+                first += 1
+                if first - base >= capacity:
+                    base += capacity
+            else:
+                fresh = load(x, slide)
+                save(ring, _slot(end, base, capacity), fresh)
+                back_total = combine(tag, back_total, fresh)
+                end += 1
+            if first == back:
+                left = right = accum = back = end
+                middle_total = none
+                back_total = none
+                continue
+            if left == back:
+                left, right = first, back
+                accum = back = end
+                middle_total, back_total = back_total, none
+            if left == right:
+                left, right, accum = left + 1, right + 1, accum + 1
+                continue
+            slot = _slot(left, base, capacity)
+            save(ring, slot, combine(tag, load(ring, slot), middle_total))
+            left += 1
+            if accum < back:
+                newer = load(ring, _slot(accum, base, capacity))
+                slot = _slot(accum - 1, base, capacity)
+                save(ring, slot, combine(tag, load(ring, slot), newer))
+            accum -= 1
+        if first < back:
+            front = load(ring, _slot(first, base, capacity))
+            save(out, slide, combine(tag, front, back_total))
         else:
-            save(out, slide, load(registers, 1))
+            save(out, slide, back_total)
+    save(registers, 0, middle_total)
+    save(registers, 1, back_total)
+    numbers[0], numbers[1] = first, end
+    numbers[4], numbers[5], numbers[6], numbers[7] = left, right, accum, back

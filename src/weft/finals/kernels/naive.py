@@ -31,8 +31,9 @@ def slides(
             count = min(counts[slide * step, query], end - first)
             at = slot - count if slot >= count else slot - count + capacity
             total = load(ring, at)
-            for _ in range(count - 1):
-                at = at + 1 if at + 1 < capacity else 0
-                total = combine(tag, total, load(ring, at))
+            for row in range(at + 1, min(at + count, capacity)):
+                total = combine(tag, total, load(ring, row))
+            for row in range(at + count - capacity):
+                total = combine(tag, total, load(ring, row))
             save(out, slide * ranges + query, total)
     numbers[0], numbers[1] = first, end

@@ -32,6 +32,33 @@ def slides(
     back = load(registers, 0)
     slide, many = 0, len(x[0])
     while slide < many:
+        count = counts[0]
+        if step == 0 and middle == end and end - first == count and many - slide >= count:
+            whole = (many - slide) // count * count
+            at = first % capacity
+            front = _in_bulk(tag, ring, at, capacity, x, slide, count, whole, older, newer, out)
+            slide, end = slide + whole, end + whole
+            first, middle = end - count, end
+            slot = end % capacity
+            at = first % capacity
+            for place in range(count):
+                save(ring, at, load(front, place))
+                at = at + 1 if at + 1 < capacity else 0
+            continue
+        if step == 0 and end > middle > first + 1 and end - first == count:
+            # The window is full and the front lasts: straight on until it ends, or the ring does.
+            at = (first + 1) % capacity
+            run = min(min(many - slide, middle - first - 1), capacity - max(slot, at))
+            fresh_run, answers = span(x, slide, slide + run), span(out, slide, slide + run)
+            newest, oldest = span(ring, slot, slot + run), span(ring, at, at + run)
+            for place in range(run):
+                fresh = load(fresh_run, place)
+                save(newest, place, fresh)
+                back = combine(tag, back, fresh)
+                save(answers, place, combine(tag, load(oldest, place), back))
+            slide, first, end = slide + run, first + run, end + run
+            slot = end % capacity
+            continue
         fresh = load(x, slide)
         save(ring, slot, fresh)
         back = combine(tag, back, fresh) if end > middle else fresh
@@ -53,16 +80,6 @@ def slides(
             save(ring, row, total)
         save(out, slide, total)
         slide += 1
-        if step == 0 and count == counts[0] and many - slide >= count:
-            whole = (many - slide) // count * count
-            front = _in_bulk(tag, ring, at, capacity, x, slide, count, whole, older, newer, out)
-            slide, end = slide + whole, end + whole
-            first, middle = end - count, end
-            slot = end % capacity
-            at = first % capacity
-            for place in range(count):
-                save(ring, at, load(front, place))
-                at = at + 1 if at + 1 < capacity else 0
     save(registers, 0, back)
     numbers[0], numbers[1], numbers[4] = first, end, middle
 
@@ -107,73 +124,103 @@ def _in_bulk(
     return older
 
 
-BLOCK = 1024
-"""Keys worked on at a time, so that their part of a ring stays in the second-level cache."""
-
-
 @njit(cache=True)
 def lockstep(
     tag: Any, ring: Any, registers: Any, numbers: Int64, x: Any, counts: Int64, out: Any
 ) -> None:
-    """One range, many keys: the same flips for all of them, row by row."""
-    keys = x[0].shape[1]
-    first, end, middle = numbers[0], numbers[1], numbers[4]
-    for low in range(0, keys, BLOCK):
-        high = min(keys, low + BLOCK)
-        first, end, middle = _lockstep_block(
-            tag, ring, registers, numbers, x, counts, out, low, high
-        )
+    """One range, many keys: the same flips for all of them, row by row.
+
+    Loops go over few arrays at a time: past a handful the compiler gives up on telling them apart,
+    and works key by key.
+    """
+    first, end, capacity, middle = numbers[0], numbers[1], numbers[2], numbers[4]
+    step = 0 if len(counts) == 1 else 1
+    many, keys = x[0].shape
+    back = load(registers, 0)
+    slide = 0
+    while slide < many:
+        window = counts[slide * step]
+        if step == 0 and middle == end and end - first == window and many - slide >= window:
+            _lockstep_window(tag, ring, back, end % capacity, capacity, x, slide, window, out)
+            slide, end = slide + window, end + window
+            first, middle = end - window, end
+            continue
+        fresh, answer = load(x, slide), load(out, slide)
+        newest = load(ring, end % capacity)
+        for key in range(keys):
+            save(newest, key, load(fresh, key))
+        end += 1
+        first = max(first, end - window)
+        if first >= middle:
+            middle = end
+            newer = newest
+            for position in range(end - 2, first - 1, -1):
+                cells = load(ring, position % capacity)
+                for key in range(keys):
+                    save(cells, key, combine(tag, load(cells, key), load(newer, key)))
+                newer = cells
+            for key in range(keys):
+                save(answer, key, load(newer, key))
+        else:
+            if end - 1 == middle:
+                for key in range(keys):
+                    save(back, key, load(fresh, key))
+            else:
+                for key in range(keys):
+                    save(back, key, combine(tag, load(back, key), load(fresh, key)))
+            front = load(ring, first % capacity)
+            for key in range(keys):
+                save(answer, key, combine(tag, load(front, key), load(back, key)))
+        slide += 1
     numbers[0], numbers[1], numbers[4] = first, end, middle
 
 
 @njit(cache=True)
-def _lockstep_block(
+def _lockstep_window(
     tag: Any,
     ring: Any,
-    registers: Any,
-    numbers: Int64,
+    back: Any,
+    slot: int,
+    capacity: int,
     x: Any,
-    counts: Int64,
+    slide: int,
+    window: int,
     out: Any,
-    low: int,
-    high: int,
-) -> Any:
-    first, end, capacity, middle = numbers[0], numbers[1], numbers[2], numbers[4]
-    step = 0 if len(counts) == 1 else 1
-    back = load(registers, 0)
-    slot = end % capacity
-    for slide in range(len(x[0])):
-        fresh, newest, answer = load(x, slide), load(ring, slot), load(out, slide)
-        begins = end <= middle
-        slot = slot + 1 if slot + 1 < capacity else 0
-        end += 1
-        first = max(first, end - counts[slide * step])
-        count = end - first
-        at = slot - count if slot >= count else slot - count + capacity
-        front = load(ring, at)
-        # Short loops over few arrays: past a handful the compiler gives up on telling them apart,
-        # and works key by key.
-        for key in range(low, high):
-            save(newest, key, load(fresh, key))
-        if first >= middle:
-            middle = end
-            for key in range(low, high):
-                save(answer, key, load(fresh, key))
-            row = slot - 1 if slot > 0 else capacity - 1
-            for _ in range(count - 1):
-                row = row - 1 if row > 0 else capacity - 1
-                cells = load(ring, row)
-                for key in range(low, high):
-                    value = combine(tag, load(cells, key), load(answer, key))
-                    save(cells, key, value)
-                    save(answer, key, value)
-            continue
-        if begins:
-            for key in range(low, high):
+) -> None:
+    """A whole window of slides from a flip to a flip, whose first slice goes to `slot`.
+
+    The running total and the answer are one loop; the suffixes are made of the slices themselves,
+    which so need not be copied to the ring first.
+    """
+    keys = x[0].shape[1]
+    front = slot - window + 1 if slot >= window - 1 else slot - window + 1 + capacity
+    last = load(x, slide + window - 1)
+    for place in range(window - 1):
+        fresh, answer, older = load(x, slide + place), load(out, slide + place), load(ring, front)
+        if place == 0:
+            for key in range(keys):
                 save(back, key, load(fresh, key))
+                save(answer, key, combine(tag, load(older, key), load(fresh, key)))
         else:
-            for key in range(low, high):
-                save(back, key, combine(tag, load(back, key), load(fresh, key)))
-        for key in range(low, high):
-            save(answer, key, combine(tag, load(front, key), load(back, key)))
-    return first, end, middle
+            for key in range(keys):
+                total = combine(tag, load(back, key), load(fresh, key))
+                save(back, key, total)
+                save(answer, key, combine(tag, load(older, key), total))
+        front = front + 1 if front + 1 < capacity else 0
+    answer = load(out, slide + window - 1)
+    if window == 1:
+        for key in range(keys):
+            save(answer, key, load(last, key))
+    else:
+        for key in range(keys):
+            save(answer, key, combine(tag, load(back, key), load(last, key)))
+    row = slot + window - 1 if slot + window - 1 < capacity else slot + window - 1 - capacity
+    newer = load(ring, row)
+    for key in range(keys):
+        save(newer, key, load(last, key))
+    for place in range(window - 2, -1, -1):
+        row = row - 1 if row > 0 else capacity - 1
+        fresh, cells = load(x, slide + place), load(ring, row)
+        for key in range(keys):
+            save(cells, key, combine(tag, load(fresh, key), load(newer, key)))
+        newer = cells

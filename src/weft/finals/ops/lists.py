@@ -63,6 +63,7 @@ class ListOp(VectorOp):
 
     def _kept(self, begin: Int64, end: Int64) -> tuple[Int64, Int64]:
         """The first or the last so many of every list."""
+        assert self.keep is not None
         if self.kind.startswith("first_n"):
             return begin, np.minimum(end, begin + self.keep)
         return np.maximum(begin, end - self.keep), end

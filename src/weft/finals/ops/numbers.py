@@ -55,11 +55,18 @@ class NumberOp(VectorOp):
     Null is the neutral number with a count of zero, so no step has to look for it.
     """
 
-    def __init__(self, kind: str, laws: Laws, types: Sequence[pa.DataType], rule: Rule) -> None:
+    def __init__(
+        self,
+        kind: str,
+        laws: Laws,
+        types: Sequence[pa.DataType],
+        rule: Rule,
+        nullable: bool = True,
+    ) -> None:
         super().__init__(kind, laws, types)
         self.rule = rule
         self.floats = bool(pt.is_floating(self.types[0]))
-        self.counted = kind != "count"
+        self.counted = nullable and kind != "count"
 
     @property
     def tag(self) -> Any:
@@ -99,12 +106,17 @@ class NumberOp(VectorOp):
         return np.asarray(columns[1] == 0 if self.counted else columns[0] == 0)
 
 
-def number_op(kind: str, laws: Laws, types: Sequence[pa.DataType]) -> NumberOp | None:
-    """The operation over numbers of a kind, if it is one over these types."""
+def number_op(
+    kind: str, laws: Laws, types: Sequence[pa.DataType], nullable: bool = True
+) -> NumberOp | None:
+    """The operation over numbers of a kind, if it is one over these types.
+
+    Where no partial is null and no window empty (`nullable=False`), nothing need be counted.
+    """
     if not is_number(types[0]):
         return None
     rule = (DOUBLES if pt.is_floating(types[0]) else INTEGERS).get(kind)
-    return None if rule is None else NumberOp(kind, laws, types, rule)
+    return None if rule is None else NumberOp(kind, laws, types, rule, nullable)
 
 
 class TrySumDouble(VectorOp):

@@ -109,14 +109,14 @@ class StreamState:
             held = self.pending.get(cell)
             self.pending.put(cell, frame if held is None else self.frames.combine(held, frame))
             return
+        if not self.final.held or start < self._start(self.final.first):
+            raise FinalsError(f"start={start} is of a slice that was evicted")
         position = self._position(start)
-        if position >= self.final.end or self._start(position) != start:
+        if self._start(position) != start:
             raise FinalsError(
                 f"start={start} is not one of the edges that were given to close(): late rows can "
                 f"only come for those"
             )
-        if position < self.final.first or start < self._start(self.final.first):
-            raise FinalsError(f"start={start} is of a slice that was evicted")
         self.final.merge(position, frame)
 
     # Windows out.
