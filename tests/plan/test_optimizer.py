@@ -169,6 +169,7 @@ def test_a_plan_of_another_version_is_refused():
         ({"cost": "free"}, "cost='free'"),
         ({"keys": "some"}, "keys='some'"),
         ({"tolerance": -0.1}, "tolerance=-0.1"),
+        ({"strategy": "weave", "polsh": True}, "polsh=True: strategy weave has no such option"),
     ],
 )
 def test_a_wrong_option_names_itself_and_what_is_accepted(options, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -142,7 +143,7 @@ def workload(kind: str, count: int, *, seed: int = 0) -> list[Query]:
             where=where,
         )
 
-    asked: list[tuple[tuple[int, int], str | None]]
+    asked: Sequence[tuple[tuple[int, int], str | None]]
     if kind == "A":
         asked = [(window, None) for window in _distinct(_window, random, count)]
     elif kind == "B":
@@ -155,7 +156,7 @@ def workload(kind: str, count: int, *, seed: int = 0) -> list[Query]:
     elif kind == "C_low":
         windows = _distinct(_window, random, count)
         predicates = _distinct(_predicate, random, count)
-        asked = list(zip(windows, predicates, strict=True))
+        asked = [(window, where) for window, where in zip(windows, predicates, strict=True)]
     else:
         raise ValueError(f"kind={kind!r}: accepted are 'A', 'B', 'C', 'C_low'")
     return [query(number, *one) for number, one in enumerate(asked)]

@@ -84,12 +84,28 @@ def optimize(
         engine=engine,
         search=search,
     )
+    _check_search_options(strategy, search)
     request = Request.of(queries, options)
     plan = plan_request(request, progress)
     if keys == "auto" and cost == "engine" and request.queries and strategy not in COVERAGE:
         union = plan_request(replace(request, options=replace(options, keys="union")), progress)
         plan = min(plan, union, key=lambda candidate: candidate.cost)
     return plan
+
+
+def _check_search_options(strategy: str, given: dict[str, Any]) -> None:
+    """A strategy takes its own options and no others; a misspelt one must not be lost."""
+    from inspect import signature
+
+    from weft.plan.search import SEARCHES
+
+    common = ("table", "cost", "edges", "seed", "progress")
+    known = signature(SEARCHES[strategy]).parameters if strategy in SEARCHES else {}
+    accepted = [name for name in known if name not in common]
+    for name, value in given.items():
+        if name not in accepted:
+            shown = ", ".join(accepted) or "none"
+            raise PlanError(f"{name}={value!r}: strategy {strategy} has no such option ({shown})")
 
 
 def plan_request(request: Request, progress: Progress | None = None) -> Plan:

@@ -33,7 +33,10 @@ def slice_column(time: str, edges: TreeEdges, method: SliceMethod) -> Column:
         if method.table is None:
             raise EngineError("a slice method of kind 'lookup' has no table: use choose_method")
         return F.expr(lookup_sql(edges, method.table, time))
-    search: Callable[[Column], Column] = arrow_udf(SliceSearch(edges).column, "bigint")
+    # PySpark's stubs ask for a functionType; without one it is read from the function's hints.
+    search: Callable[[Column], Column] = arrow_udf(  # type: ignore[call-overload]
+        SliceSearch(edges).column, "bigint"
+    )
     return search(F.expr(time))
 
 
