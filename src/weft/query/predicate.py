@@ -85,7 +85,10 @@ def constant_of(node: Node) -> Constant | None:
     text = write(node)
     if inner.kind == "number":
         kind, value = _number(inner.text.upper())
-        return Constant(kind, text, sign * value)
+        if sign < 0:
+            # Arithmetic on Decimal would round to the 28 digits of its context.
+            value = value.copy_negate() if isinstance(value, Decimal) else -value
+        return Constant(kind, text, value)
     if inner.kind == "string":
         body = inner.text[1:-1]
         plain = inner.text[0] == "'" and not set(body) & set("'\\")

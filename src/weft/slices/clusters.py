@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.slices.factors import Bools, Factor, States
-from weft.slices.formula import AllOf, AnyOf, Formula, Test, tests
+from weft.slices.formula import AllOf, AnyOf, Formula, Test, leaves_of
 
 Int32: TypeAlias = npt.NDArray[np.int32]
 
@@ -99,7 +99,7 @@ def build_clusters(
     truths: dict[Test, Bools] = {}
     wanted: dict[int, list[tuple[str, Bools]]] = {}
     for number, formula in formulas.items():
-        found = list(dict.fromkeys(tests(formula)))
+        found = list(dict.fromkeys(leaves_of(formula)))
         for test in found:
             if test not in truths:
                 truths[test] = factors[test.factor].truth(test)

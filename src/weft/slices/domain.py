@@ -128,7 +128,10 @@ class Domain:
         if isinstance(boundary, float):
             return repr(boundary) if math.isfinite(boundary) else '"Infinity"'
         if self.form == "decimal":
-            return f"{Decimal(boundary).scaleb(-self.scale):f}"
+            # Not by arithmetic on Decimal, which rounds to the 28 digits of its context.
+            digits = str(abs(boundary)).rjust(self.scale + 1, "0")
+            cut = len(digits) - self.scale
+            return f"{'-' * (boundary < 0)}{digits[:cut]}.{digits[cut:] or '0'}"
         return str(boundary)
 
     def positions(self, values: pa.Array, boundaries: tuple[Boundary, ...]) -> Any:
@@ -154,7 +157,7 @@ class Domain:
         return found
 
     def _plain(self, value: Any) -> Any:
-        return value.encode() if self.form == "bytes" else int(value.scaleb(self.scale))
+        return value.encode() if self.form == "bytes" else int(Fraction(value) * 10**self.scale)
 
 
 def domain_of(type_: str | None) -> Domain | None:

@@ -70,11 +70,11 @@ TRUE_ONLY: frozenset[bool | None] = frozenset((True,))
 Formula = Interval | Opaque | AllOf | AnyOf
 
 
-def tests(formula: Formula) -> Iterator[Test]:
+def leaves_of(formula: Formula) -> Iterator[Test]:
     """The tests that a formula is made of."""
     if isinstance(formula, (AllOf, AnyOf)):
         for part in formula.parts:
-            yield from tests(part)
+            yield from leaves_of(part)
     else:
         yield formula
 
@@ -85,9 +85,9 @@ def formula_of(predicate: str, type_of: TypeOf) -> Formula:
     What can fail is evaluated only where Spark, running the query alone, would evaluate it.
 
     >>> found = formula_of("flag AND volume > 5", {"volume": "int"}.get)
-    >>> [test.factor for test in tests(found)]
+    >>> [test.factor for test in leaves_of(found)]
     ['truth of flag', 'value of volume']
-    >>> [test.factor for test in tests(formula_of("x <> 0 AND 1 / x > 2", {"x": "int"}.get))]
+    >>> [test.factor for test in leaves_of(formula_of("x <> 0 AND 1 / x > 2", {"x": "int"}.get))]
     ['value of x', 'truth of CASE WHEN x <> 0 THEN 1 / x > 2 END']
     """
     node = tree_of(predicate)

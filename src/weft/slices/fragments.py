@@ -15,7 +15,7 @@ import pyarrow as pa
 from weft.errors import PlanError
 from weft.slices.clusters import Cluster, build_clusters
 from weft.slices.factors import Bools, Factor, IntervalIndex, States, factors_of
-from weft.slices.formula import Formula, formula_of, opaque_of, tests, tree_of
+from weft.slices.formula import Formula, formula_of, leaves_of, opaque_of, tree_of
 from weft.slices.safety import TypeOf, typed_expressions
 
 Int64: TypeAlias = npt.NDArray[np.int64]
@@ -160,7 +160,7 @@ def plan_fragments(
         return opaque_of(given[number], type_of)
 
     shared = _with_shared_factors(formulas)
-    factors = factors_of(test for formula in shared.values() for test in tests(formula))
+    factors = factors_of(test for formula in shared.values() for test in leaves_of(formula))
     # What no table holds is evaluated by itself, and so is what hardly shares one.
     clusters, _ = build_clusters(shared, factors, limits.table_bits)
     kept = [cluster for cluster in clusters if len(cluster.predicates) > limits.few]
@@ -170,7 +170,7 @@ def plan_fragments(
         test
         for number, formula in {**formulas, **single}.items()
         if number in held or number in single
-        for test in tests(formula)
+        for test in leaves_of(formula)
     )
     # Fewer predicates may need fewer boundaries, so the tables are made once more.
     clusters, _ = build_clusters({n: formulas[n] for n in held}, factors, limits.table_bits)
@@ -183,7 +183,7 @@ def plan_fragments(
 
 def _with_shared_factors(formulas: Mapping[int, Formula]) -> dict[int, Formula]:
     """The formulas none of whose factors is theirs alone: an index for one is no gain."""
-    support = {n: {test.factor for test in tests(f)} for n, f in formulas.items()}
+    support = {n: {test.factor for test in leaves_of(f)} for n, f in formulas.items()}
     users = Counter(name for names in support.values() for name in names)
     while True:
         lonely = [n for n, names in support.items() if any(users[name] == 1 for name in names)]
