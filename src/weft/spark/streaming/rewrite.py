@@ -44,7 +44,11 @@ def rewritten_frame(
         )
     delay = delay_ms(watermark, axis)
     event = f"timestamp_micros({axis.units()})"
-    rows = df.withColumn(_EVENT, F.expr(event)).withWatermark(_EVENT, f"{delay} milliseconds")
+
+    def rows() -> DataFrame:
+        # A watermark of its own for every chain: Spark tells them apart by it.
+        return df.withColumn(_EVENT, F.expr(event)).withWatermark(_EVENT, f"{delay} milliseconds")
+
     types = check_queries(df, axis, plan.queries)
     frames = []
     for tree in plan.trees:
@@ -61,7 +65,7 @@ def rewritten_frame(
                     f"query {query.name!r} has an aggregate without an exact form in SQL: "
                     f"use engine='operator'"
                 )
-            frames.append(_answers(rows, axis, layout, tree.coverage, query, delay, numbers))
+            frames.append(_answers(rows(), axis, layout, tree.coverage, query, delay, numbers))
     return reduce(DataFrame.unionAll, frames)
 
 
