@@ -155,8 +155,8 @@ def workload(kind: str, count: int, *, seed: int = 0) -> list[Query]:
         asked = [(window, where) for window in windows for where in predicates][:count]
     elif kind == "C_low":
         windows = _distinct(_window, random, count)
-        predicates = _distinct(_predicate, random, count)
-        asked = [(window, where) for window, where in zip(windows, predicates, strict=True)]
+        chosen = _distinct(_predicate, random, count)
+        asked = [(window, chosen[number]) for number, window in enumerate(windows)]
     else:
         raise ValueError(f"kind={kind!r}: accepted are 'A', 'B', 'C', 'C_low'")
     return [query(number, *one) for number, one in enumerate(asked)]

@@ -12,11 +12,16 @@ from pyspark.sql import types as T
 from weft.errors import ExpressionError
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
+from weft.query.syntax.reader import read_expression
+from weft.slices.safety import typed_expressions
+from weft.spark.fragments import expression_types
 from weft.spark.native import native
 
 
 def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> dict[str, str]:
-    """The types of aggregate arguments and keys; an error names the first query that cannot run.
+    """The types of aggregate arguments and keys, and of what they are made of.
+
+    An error names the first query that cannot run.
 
     All queries are analysed at once, because Spark's analysis of hundreds one by one takes
     seconds; only where that fails is the culprit looked for.
@@ -40,9 +45,11 @@ def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> di
     except AnalysisException as error:
         raise _culprit(df, axis, queries, error) from None
     texts = [*args, *keys]
-    return {
+    known = {
         sql: field.dataType.simpleString() for sql, field in zip(texts, row.fields, strict=False)
     }
+    inner = dict.fromkeys(typed_expressions([read_expression(text) for text in texts]))
+    return {**expression_types(df, [sql for sql in inner if sql not in known]), **known}
 
 
 def _culprit(
