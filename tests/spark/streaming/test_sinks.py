@@ -1,0 +1,115 @@
+"""Sinks given a micro-batch of answers, without a stream."""
+
+from __future__ import annotations
+
+import json
+from importlib.util import find_spec
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from weft.errors import EngineError
+from weft.sinks import (
+    Answered,
+    ConsoleSink,
+    DeltaSink,
+    ForeachBatchSink,
+    KafkaSink,
+    LongSink,
+    MemorySink,
+    MicroBatch,
+    ParquetSink,
+    Sink,
+    read_results,
+)
+from weft.sinks.wire import COLUMNS, FIGURES, to_wire
+
+SQL = (
+    "SELECT named_struct('start', TIMESTAMP_MICROS({0}L), 'end', TIMESTAMP_MICROS({0}L + 60)) "
+    "AS window, '{1}' AS k, {2}L AS n"
+)
+
+
+@pytest.fixture
+def batch(spark):
+    def made(number: int, *answers: tuple[int, str, int], mode: str = "append") -> MicroBatch:
+        schema = spark.sql(SQL.format(0, "a", 1)).schema
+        arrow = to_arrow_schema(schema, timezone="UTC")
+        stamps = pa.struct(
+            [("start", pa.timestamp("us", "UTC")), ("end", pa.timestamp("us", "UTC"))]
+        )
+        windows = pa.array([{"start": s, "end": s + 60} for s, _, _ in answers], stamps)
+        columns = [
+            windows,
+            pa.array([k for _, k, _ in answers]),
+            pa.array([n for *_, n in answers]),
+        ]
+        table = pa.table(columns, names=arrow.names).cast(arrow)
+        rows = [
+            (7, 0, len(answers), to_wire(table)),
+            (FIGURES, 0, 0, json.dumps({"x": 1}).encode()),
+        ]
+        frame = spark.createDataFrame(rows, COLUMNS)
+        return MicroBatch(number, frame, {7: Answered(7, "It's", schema, arrow, ("k",))}, mode)
+
+    return made
+
+
+def test_every_sink_states_its_guarantee():
+    for kind in Sink.__subclasses__():
+        assert kind.guarantee
+
+
+def test_a_micro_batch_that_is_run_again_replaces_itself(spark, batch, tmp_path):
+    sink = ParquetSink(str(tmp_path))
+    first = batch(0, (0, "a", 1), (60, "a", 2))
+    sink.open(first.queries, "append")
+    assert sink.deliver(first) == [{"x": 1}]
+    sink.deliver(batch(1, (120, "a", 9)))
+    sink.deliver(batch(1, (120, "a", 3)))
+    found = read_results(spark, str(tmp_path), "IT'S")
+    assert sorted(row["n"] for row in found.collect()) == [1, 2, 3]
+
+
+def test_update_mode_reads_the_newest_answer_of_every_window_and_group(spark, batch, tmp_path):
+    sink = ParquetSink(str(tmp_path))
+    sink.open(batch(0, (0, "a", 1)).queries, "update")
+    sink.deliver(batch(0, (0, "a", 1), (0, "b", 5)))
+    sink.deliver(batch(1, (0, "a", 2)))
+    found = read_results(spark, str(tmp_path), "It's")
+    assert sorted((row["k"], row["n"]) for row in found.collect()) == [("a", 2), ("b", 5)]
+
+
+def test_other_sinks_get_typed_rows(spark, batch, tmp_path, capsys):
+    seen: list = []
+    one = batch(3, (0, "a", 1))
+    ForeachBatchSink(lambda *given: seen.append((given[0], given[1].collect(), given[2]))).deliver(
+        one
+    )
+    assert seen[0][0] == "It's"
+    assert seen[0][1][0]["n"] == 1
+    assert seen[0][2] == 3
+    memory = MemorySink()
+    memory.deliver(batch(3, (0, "a", 1)))
+    memory.deliver(batch(3, (0, "a", 1)))
+    assert len(memory.rows["It's"]) == 1
+    ConsoleSink().deliver(batch(3, (0, "a", 1)))
+    assert "batch 3: It's, 1 rows" in capsys.readouterr().out
+    LongSink(str(tmp_path)).deliver(batch(3, (0, "a", 1)))
+    assert spark.read.parquet(str(tmp_path)).first()["query"] == "It's"
+
+
+def test_kafka_messages_are_keyed_by_query_window_and_group(batch):
+    one = batch(0, (0, "a", 1))
+    (row,) = KafkaSink.messages(one.answers(7).limit(1), "It's", ("k",)).collect()
+    key, value = json.loads(row["key"]), json.loads(row["value"])
+    assert key["query"] == value["query"] == "It's"
+    assert set(key) == {"query", "window", "k"}
+    assert value["n"] == 1
+
+
+@pytest.mark.skipif(find_spec("delta") is not None, reason="delta-spark is installed")
+def test_delta_says_what_it_needs():
+    with pytest.raises(EngineError, match="delta-spark"):
+        DeltaSink("somewhere")
