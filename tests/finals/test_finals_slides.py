@@ -124,6 +124,33 @@ def test_keys_in_lockstep_are_keys_apart(case: Case, data: st.DataObject) -> Non
         assert_same(joined, want, name)
 
 
+NUMERIC = [
+    case
+    for case in CASES
+    if all(isinstance(c, np.ndarray) for c in bind(case.part, case.types).blank(0))
+]
+
+
+@pytest.mark.parametrize("case", NUMERIC, ids=str)
+@given(data=st.data())
+@settings(max_examples=6, deadline=None)
+def test_lanes_of_every_kind_of_number_step_by_step(case: Case, data: st.DataObject) -> None:
+    op = bind(case.part, case.types)
+    window, lanes, many = data.draw(st.integers(1, 5)), 3, data.draw(st.integers(1, 16))
+    x = columns_of(case, op, data.draw, (many, lanes))
+    late = columns_of(case, op, data.draw, (lanes,))
+    oracle = sliding("naive", op, capacity=window, lanes=lanes)
+    want = slides(oracle, x, window, compiled=False)
+    oracle.merge(many - 1, late)
+    for name in servers(op.laws):
+        final = sliding(name, op, capacity=window, lanes=lanes)
+        assert isinstance(final, Final)
+        assert_same(slides(final, x, window, compiled=False), want, name)
+        final.merge(many - 1, late)
+        assert isinstance(oracle, Final)
+        assert_same(final.answer(final.end - 1 if window == 1 else None), oracle.answer(), name)
+
+
 @pytest.mark.parametrize("name", [name for name in STRUCTURES if name != "subtract"])
 def test_a_long_run_wraps_every_ring_and_meets_every_path(name: str) -> None:
     op = bind(Part("max", ("x",)), [pa.float64()])

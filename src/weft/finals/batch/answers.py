@@ -81,14 +81,21 @@ def answer(
     ...     print(found.key.tolist(), found.start.tolist(), found.parts[0][0].tolist())
     [7, 7, 7, 8, 8] [-120, -60, 0, -60, 0] [1.5, 3.5, 2.0, 4.0, 4.0]
     """
-    columns = [_encoded(position, *part, len(slices)) for position, part in enumerate(parts)]
-    ops = [op for op, _ in parts]
+    for position, (op, arrays) in enumerate(parts):
+        _check_part(position, op, arrays, len(slices))
     for ask in asks:
-        _check(ask, len(slices), len(parts))
+        _check_ask(ask, len(slices), len(parts))
+    ops = [op for op, _ in parts]
+    columns = [[flat(array) for array in arrays] for _, arrays in parts]
+    wanted = {part for ask in asks for part in ask.parts}
     scratch = Scratch()
     for low, high in slices.chunks(chunk):
         piece = Slices(slices.key[low:high], slices.position[low:high])
-        cut = [op.cut(part, low, high) for op, part in zip(ops, columns, strict=True)]
+        # Encoded piece by piece: whole columns of numbers and counts would double the batch.
+        cut: list[Columns] = [
+            op.encode([array[low:high] for array in arrays]) if position in wanted else ()
+            for position, (op, arrays) in enumerate(zip(ops, columns, strict=True))
+        ]
         for members in _by_rows(asks):
             mask = asks[members[0]].rows
             if mask is None:
@@ -96,9 +103,9 @@ def answer(
                 continue
             kept = np.flatnonzero(mask[low:high])
             some = Slices(piece.key[kept], piece.position[kept])
-            wanted = {part for member in members for part in asks[member].parts}
+            needed = {part for member in members for part in asks[member].parts}
             taken = [
-                op.take(part, kept) if position in wanted else part
+                op.take(part, kept) if position in needed else part
                 for position, (op, part) in enumerate(zip(ops, cut, strict=True))
             ]
             yield from _answers(some, ops, taken, asks, members, scratch)
@@ -137,13 +144,12 @@ def _answers(
         )
 
 
-def _encoded(position: int, op: VectorOp, arrays: Sequence[pa.Array], rows: int) -> Columns:
+def _check_part(position: int, op: VectorOp, arrays: Sequence[pa.Array], rows: int) -> None:
     for array in arrays:
         if len(array) != rows:
             raise FinalsError(
                 f"parts[{position}] ({op.kind}) has {len(array)} partials for {rows} slices"
             )
-    return op.encode([flat(array) for array in arrays])
 
 
 def _by_rows(asks: Sequence[Ask]) -> list[list[int]]:
@@ -153,7 +159,7 @@ def _by_rows(asks: Sequence[Ask]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _check(ask: Ask, rows: int, parts: int) -> None:
+def _check_ask(ask: Ask, rows: int, parts: int) -> None:
     if ask.rows is not None and len(ask.rows) != rows:
         raise FinalsError(f"rows of an ask is a mask of {len(ask.rows)} for {rows} slices")
     for part in ask.parts:

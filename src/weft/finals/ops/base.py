@@ -62,11 +62,14 @@ class VectorOp(ABC):
 
     def take(self, columns: Columns, rows: Rows) -> Columns:
         """The partials at `rows`; the identity for a row of -1."""
-        extended = self.concat([columns, self.blank(1)])
-        at = np.where(rows < 0, length(columns), rows)
+        if (rows < 0).any():
+            columns, rows = (
+                self.concat([columns, self.blank(1)]),
+                np.where(rows < 0, length(columns), rows),
+            )
         return tuple(
-            column[at] if isinstance(column, np.ndarray) else column.take(pa.array(at))
-            for column in extended
+            column[rows] if isinstance(column, np.ndarray) else column.take(pa.array(rows))
+            for column in columns
         )
 
     def concat(self, pieces: Sequence[Columns]) -> Columns:
