@@ -79,19 +79,20 @@ def workloads(draw: Any) -> Any:
                 ends_until=draw(st.just(UNBOUNDED) | st.integers(-30, 30)),
             )
         )
-    return slices, cases, partials, asks, draw(st.sampled_from([1, 7, 1000]))
+    sizes = {name: draw(st.sampled_from([1, 7, 1000])) for name in ("chunk", "most")}
+    return slices, cases, partials, asks, sizes
 
 
 @given(workload=workloads())
 @settings(max_examples=250, deadline=None)
 def test_every_instance_of_every_key_is_folded(workload: Any) -> None:
-    slices, cases, partials, asks, chunk = workload
+    slices, cases, partials, asks, sizes = workload
     layout = Slices(
         np.array([key for key, _ in slices], dtype=np.int64),
         np.array([position for _, position in slices], dtype=np.int64),
     )
     parts = [(bind(c.part, c.types), c.arrays(p)) for c, p in zip(cases, partials, strict=True)]
-    got = collected(answer(layout, parts, asks, chunk=chunk))
+    got = collected(answer(layout, parts, asks, **sizes))
     want = by_definition(slices, cases, partials, asks)
     assert got.keys() == want.keys()
     for at in want:

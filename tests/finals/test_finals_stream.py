@@ -254,6 +254,13 @@ class TestRefusals:
         with pytest.raises(FinalsError, match="start=0 is of a slice that was evicted"):
             state.add([1], [0], [[pa.array([1])]])
 
+    def test_a_window_of_which_slices_were_evicted(self) -> None:
+        state = StreamState([TOTAL], "naive")
+        state.close([(0, 30)], [0, 10, 20])
+        state.evict(20)
+        with pytest.raises(FinalsError, match="start=10 lies before 20: its slices were evicted"):
+            StreamState.restore([TOTAL], state.save()).close([(10, 30)], [])
+
     def test_rows_between_the_edges(self) -> None:
         state = StreamState([TOTAL], "naive")
         state.close([(0, 30)], [0, 10, 20])

@@ -95,6 +95,8 @@ def slides(
     kernel = _KERNELS.get(final.card.name) if compiled and job.is_compiled else None
     if kernel is None or not kernel(job):
         job.step_by_step()
+    else:
+        job.keep_originals()
     return job.answers()
 
 
@@ -179,8 +181,18 @@ class _Job:
 
     @property
     def is_compiled(self) -> bool:
-        tag = self.store.algebra.op.tag
-        return tag is not None and self.many > 0 and self.final.originals is None
+        return self.store.algebra.op.tag is not None and self.many > 0
+
+    def keep_originals(self) -> None:
+        """What `insert` does besides, for the slices that a kernel has inserted."""
+        originals, capacity = self.final.originals, self.final.capacity
+        if originals is None:
+            return
+        assert isinstance(originals, ArrayCells)
+        kept = min(self.many, capacity)
+        slots = np.arange(self.final.end - kept, self.final.end) % capacity
+        for ring, fresh in zip(originals.reserve(capacity), self.x, strict=True):
+            ring[slots] = fresh[self.many - kept :]
 
     def step_by_step(self) -> None:
         """The structure itself, slide by slide."""

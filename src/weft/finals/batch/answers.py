@@ -20,6 +20,8 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 
 CHUNK = 1 << 18
 """Rows worked on at a time: a few columns of so many stay in the processor's cache."""
+MOST = 1 << 22
+"""Answers given at a time: a day by the second has many more of them than slices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +68,13 @@ def answer(
     asks: Sequence[Ask],
     *,
     chunk: int = CHUNK,
+    most: int = MOST,
 ) -> Iterator[Answers]:
     """Every (key, window instance) with at least one slice, for every ask, combined.
 
     `parts` are the partials, one Arrow array per component, in the order of the slices. Answers
-    come in pieces, ask by ask within a stretch of keys, so that no more than a piece is held.
+    come in pieces, ask by ask within a stretch of keys (about `chunk` rows) and of time (about
+    `most` answers), so that no more than a piece is held.
 
     >>> from weft.finals.ops import bind
     >>> from weft.query.aggregates.part import Part
@@ -99,7 +103,7 @@ def answer(
         for members in _by_rows(asks):
             mask = asks[members[0]].rows
             if mask is None:
-                yield from _answers(piece, ops, cut, asks, members, scratch)
+                yield from _answers(piece, ops, cut, asks, members, scratch, most)
                 continue
             kept = np.flatnonzero(mask[low:high])
             some = Slices(piece.key[kept], piece.position[kept])
@@ -108,7 +112,7 @@ def answer(
                 op.take(part, kept) if position in needed else part
                 for position, (op, part) in enumerate(zip(ops, cut, strict=True))
             ]
-            yield from _answers(some, ops, taken, asks, members, scratch)
+            yield from _answers(some, ops, taken, asks, members, scratch, most)
 
 
 def _answers(
@@ -118,6 +122,7 @@ def _answers(
     asks: Sequence[Ask],
     members: Sequence[int],
     scratch: Scratch,
+    most: int,
 ) -> Iterator[Answers]:
     """The answers of the asks that count the same rows, over a stretch of keys."""
     askers = {
@@ -129,19 +134,19 @@ def _answers(
         for part, count in askers.items()
     }
     for member in members:
-        windows = asks[member].windows
-        ranges = windows.ranges(slices, indexed=len(members) > 3, scratch=scratch)
-        if len(ranges) == 0:
-            continue
-        yield Answers(
-            ask=member,
-            key=slices.key[ranges.low],
-            start=ranges.start.copy(),
-            parts=tuple(
-                ops[part].decode(ready[part].over(ranges.low, ranges.high))
-                for part in asks[member].parts
-            ),
-        )
+        for windows in asks[member].windows.stretches(slices, most):
+            ranges = windows.ranges(slices, indexed=len(members) > 3, scratch=scratch)
+            if len(ranges) == 0:
+                continue
+            yield Answers(
+                ask=member,
+                key=slices.key[ranges.low],
+                start=ranges.start.copy(),
+                parts=tuple(
+                    ops[part].decode(ready[part].over(ranges.low, ranges.high))
+                    for part in asks[member].parts
+                ),
+            )
 
 
 def _check_part(position: int, op: VectorOp, arrays: Sequence[pa.Array], rows: int) -> None:

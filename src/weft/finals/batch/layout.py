@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -129,6 +130,20 @@ class Instances:
     def room(self, slices: Slices) -> int:
         """At most how many of them hold any slice."""
         return int(_room(slices.bounds, slices.position, *self._numbers))
+
+    def stretches(self, slices: Slices, most: int) -> Iterator[Instances]:
+        """The same instances in stretches of time of about `most` or fewer each."""
+        room = self.room(slices)
+        if room <= most or len(slices) == 0:
+            yield self
+            return
+        after = max(self.ends_after, int(slices.position.min()))
+        until = min(self.ends_until, int(slices.position.max()) + self.range)
+        cuts = -(-room // most)
+        edges = [after + (until - after) * cut // cuts for cut in range(cuts)] + [until]
+        for low, high in pairwise(edges):
+            if low < high:
+                yield replace(self, ends_after=low, ends_until=high)
 
     def ranges(
         self, slices: Slices, *, indexed: bool = False, scratch: Scratch | None = None

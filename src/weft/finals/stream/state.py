@@ -70,6 +70,8 @@ class StreamState:
         self.next_pending = 0
         self.newest: int | None = None
         """The start of the newest slice in the structure."""
+        self.evicted: int | None = None
+        """Slices that started before this instant are gone."""
         self.version = 0
         """Grows with every `save`: a copy in memory is good only while the store's is the same."""
 
@@ -144,8 +146,12 @@ class StreamState:
                     f"which starts at {self.newest}; close ranges in the order of their ends"
                 )
             first, last = self._position(start), self._position(end)
+            if self.evicted is not None and start < self.evicted:
+                raise FinalsError(
+                    f"start={start} lies before {self.evicted}: its slices were evicted"
+                )
             if self.final.card.starts == "oldest":
-                self.final.evict(first)
+                self.evict(start)
             answers[query] = self.final.answer(first, last)
         return answers
 
@@ -167,6 +173,7 @@ class StreamState:
     def evict(self, before: int) -> None:
         """Let go of the slices that start before an instant."""
         self.final.evict(self._position(before))
+        self.evicted = before if self.evicted is None else max(before, self.evicted)
 
     def _start(self, position: int) -> int:
         start: int = self.starts.get(position)
@@ -236,6 +243,7 @@ class StreamState:
                 "open": [[start, cell] for start, cell in self.open.items()],
                 "next_pending": self.next_pending,
                 "newest": self.newest,
+                "evicted": self.evicted,
                 "version": self.version,
                 "pages": self.store.directory(),
             }
@@ -277,6 +285,7 @@ class StreamState:
         state.final.restore_numbers(meta["numbers"])
         state.open = dict(meta["open"])
         state.next_pending, state.newest = meta["next_pending"], meta["newest"]
+        state.evicted = meta["evicted"]
         state.version = meta["version"]
         state.store.restore_directory(meta["pages"])
         state.pieces_touched.read.add(_META)
