@@ -88,7 +88,8 @@ def test_windows_of_slices_are_sparks_windows(spark: SparkSession, drawn: list[W
     edges = TreeEdges.of_windows(windows)
     random = np.random.default_rng(len(drawn))
     times = [*random.integers(-90, 90, 40).tolist(), 0, -1]
-    stamps = [dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc) + dt.timedelta(seconds=t) for t in times]  # fmt: skip
+    epoch = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
+    stamps = [epoch + dt.timedelta(seconds=t) for t in times]
     df = spark.createDataFrame([(s,) for s in stamps], "ts timestamp").coalesce(1)
     own = with_slices(df, TimeAxis("ts").units(), edges, choose_method(edges))
     sparks = [

@@ -106,17 +106,20 @@ def build_clusters(
         wanted[number] = [(test.factor, truths[test]) for test in found]
     drafts: list[_Draft] = []
     unfit: list[int] = []
-    for number in _in_order(wanted):
+    for number in _in_order(wanted, factors):
         if bits(_Draft().refined(wanted[number])) > most_bits:
             unfit.append(number)
             continue
         support = {name for name, _ in wanted[number]}
         # The latest drafts are the likely ones: neighbours in this order look at the same factors.
         for draft in reversed(drafts[-_TRIED:]):
-            common = support & draft.coarse.keys()
-            limit = most_bits if common == support else min(most_bits, _SMALL)
-            refined = draft.refined(wanted[number]) if common else {}
-            if common and bits(refined) <= limit:
+            fresh = support - draft.coarse.keys()
+            if fresh == support:
+                continue
+            widest = max((factors[name].count for name in fresh), default=0)
+            limit = most_bits if not fresh else _SMALL if widest > _FLAG else _MEDIUM
+            refined = draft.refined(wanted[number])
+            if bits(refined) <= min(limit, most_bits):
                 break
         else:
             draft = _Draft()
@@ -128,22 +131,23 @@ def build_clusters(
 
 
 _TRIED = 16
-_SMALL = 10
-"""Bits of a table that may get further factors: one table is better than two, but not if the
-second factor's states then come times the first's."""
+# Bits of a table that may get further factors: one table is better than two, but not where many
+# states of one factor come times many of another. Conditions, which have two or three, may always.
+_SMALL, _MEDIUM, _FLAG = 10, 14, 3
 
 
-def _in_order(wanted: Mapping[int, list[tuple[str, Bools]]]) -> list[int]:
-    """Predicates with the largest sets of factors first, those with equal ones together.
+def _in_order(
+    wanted: Mapping[int, list[tuple[str, Bools]]], factors: Mapping[str, Factor]
+) -> list[int]:
+    """Predicates with the largest factors first, those with the same factors together.
 
     Among equals by where their tests turn, so that a cluster that cannot take all takes those
     with constants in common, or close together.
     """
 
-    def key(number: int) -> tuple[int, tuple[str, ...], tuple[int, ...]]:
-        names = tuple(sorted({name for name, _ in wanted[number]}))
-        turns = tuple(int(truth.argmax() + truth.sum()) for _, truth in wanted[number])
-        return -len(names), names, turns
+    def key(number: int) -> tuple[list[tuple[int, str]], tuple[int, ...]]:
+        sized = sorted({(-factors[name].count, name) for name, _ in wanted[number]})
+        return sized, tuple(int(truth.argmax() + truth.sum()) for _, truth in wanted[number])
 
     return sorted(wanted, key=key)
 
