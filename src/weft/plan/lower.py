@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.errors import PlanError
 from weft.plan.layout import Layout
+from weft.plan.steps import Select, Steps, Where
 from weft.plan.time_axis import TimeAxis, quote
 from weft.query.query import Query
 
@@ -21,23 +22,23 @@ def lowered_outputs(layout: Layout, query: Query) -> dict[str, str]:
     }
 
 
-def lowered(layout: Layout, query: Query, axis: TimeAxis, source: str) -> str:
-    """The plain query's answers, from the combined partials of all targets in `source`."""
+def lowered(layout: Layout, query: Query, axis: TimeAxis) -> Steps:
+    """The plain query's answers, from the combined partials of all targets."""
     _, target = layout.places[layout.queries.index(query)]
     columns = {"window": axis.window("start", query.window.range)}
     columns |= {key.name: f"k{layout.keys.index(key.expression)}" for key in query.keys}
     columns |= lowered_outputs(layout, query)
-    listed = ", ".join(f"{sql} AS {quote(name)}" for name, sql in columns.items())
+    listed = tuple((sql, quote(name)) for name, sql in columns.items())
+    mine = Where(f"target = {target}")
     having = query.having_filter
     if having is None:
-        return f"SELECT {listed} FROM {source} WHERE target = {target}"
+        return (mine, Select(listed))
     calls = [f"weft_c{number}" for number in range(len(having.calls))]
-    hidden = "".join(
-        f", {_answer(layout, query, call)} AS {name}"
-        for call, name in zip(having.calls, calls, strict=True)
+    hidden = tuple(
+        (_answer(layout, query, call), name) for call, name in zip(having.calls, calls, strict=True)
     )
-    inner = f"SELECT {listed}{hidden} FROM {source} WHERE target = {target}"
-    return f"SELECT {', '.join(map(quote, columns))} FROM ({inner}) WHERE {having.render(calls)}"
+    kept = tuple((quote(name), quote(name)) for name in columns)
+    return (mine, Select((*listed, *hidden)), Where(having.render(calls)), Select(kept))
 
 
 def _answer(layout: Layout, query: Query, call: object) -> str:

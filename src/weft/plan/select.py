@@ -1,4 +1,4 @@
-"""The SELECTs that a tree is made of: slices, folds, windows from slices, windows from windows."""
+"""What a tree is made of in SQL: slices, folds, windows from slices, windows from windows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from weft.plan.layout import Fold, Layout, Target
-from weft.plan.time_axis import TimeAxis, quote
+from weft.plan.steps import Columns, Extend, Group, Select, Step, Steps, Where
+from weft.plan.time_axis import TimeAxis
 from weft.query.aggregates.registry import spark_merge, spark_partial
 
 if TYPE_CHECKING:
@@ -51,120 +52,110 @@ def signature(predicates: Sequence[str | None]) -> str:
     return f"filter(array({bits}), p -> p IS NOT NULL)"
 
 
-def slices(layout: Layout, axis: TimeAxis, source: str, start: str | None = None) -> str:
-    """The partials of every slice, fragment and key, from rows.
-
-    `start` is SQL of a row's slice, where there is a faster one than `slice_start`.
-    """
-    start = start or slice_start(layout.progressions(), axis.units())
+def slices(layout: Layout, axis: TimeAxis) -> Steps:
+    """The partials of every slice, fragment and key, from rows."""
     one = len(layout.predicates) == 1
-    where = [f"{axis.quoted} IS NOT NULL"]
-    if one and layout.predicates[0] is not None:
-        where.append(f"({layout.predicates[0]})")
-    rows = (
-        f"SELECT *, {start} AS weft_slice"
-        + ("" if one else f", {signature(layout.predicates)} AS weft_fragment")
-        + "".join(f", {key} AS weft_k{i}" for i, key in enumerate(layout.keys))
-        + f" FROM {source} WHERE {' AND '.join(where)}"
-    )
+    steps: list[Step] = [_rows(layout, axis)]
+    columns = [(slice_start(layout.progressions(), axis.units()), "weft_slice")]
+    columns += [] if one else [(signature(layout.predicates), "weft_fragment")]
+    columns += [(key, f"weft_k{i}") for i, key in enumerate(layout.keys)]
+    steps.append(Extend(tuple(columns)))
     if not one and None not in layout.predicates:
-        rows = f"SELECT * FROM ({rows}) WHERE size(weft_fragment) > 0"
-    grouping = ["weft_slice", *([] if one else ["weft_fragment"])]
-    grouping += [f"weft_k{i}" for i in range(len(layout.keys))]
-    columns = [f"{name} AS {name.removeprefix('weft_')}" for name in grouping]
-    columns += partials(layout)
-    return f"SELECT {', '.join(columns)} FROM ({rows}) GROUP BY {', '.join(grouping)}"
+        steps.append(Where("size(weft_fragment) > 0"))
+    keys = tuple((name, name.removeprefix("weft_")) for _, name in columns)
+    return (*steps, Group(keys, partials(layout)))
 
 
-def partials(layout: Layout) -> list[str]:
+def _rows(layout: Layout, axis: TimeAxis) -> Where:
+    """The rows that have a time and, where there is one predicate for all, satisfy it."""
+    condition = f"{axis.quoted} IS NOT NULL"
+    if len(layout.predicates) == 1 and layout.predicates[0] is not None:
+        condition += f" AND ({layout.predicates[0]})"
+    return Where(condition)
+
+
+def partials(layout: Layout) -> Columns:
     """Every part as aggregates over rows, each named."""
-    return [
-        f"{sql} AS {column}"
+    return tuple(
+        (sql, column)
         for part in layout.parts
         for sql, column in zip(spark_partial(part) or (), layout.columns(part), strict=True)
-    ]
+    )
 
 
-def merges(layout: Layout, order: str) -> list[str]:
+def merges(layout: Layout, order: str) -> Columns:
     """Every part as aggregates over partials, each named."""
-    found = []
+    found: list[tuple[str, str]] = []
     for part in layout.parts:
         columns = layout.columns(part)
-        merged = spark_merge(part, columns, order) or ()
-        found += [f"{sql} AS {column}" for sql, column in zip(merged, columns, strict=True)]
-    return found
+        found += zip(spark_merge(part, columns, order) or (), columns, strict=True)
+    return tuple(found)
 
 
-def folded(layout: Layout, fold: Fold, source: str) -> str:
+def folded(layout: Layout, fold: Fold) -> Steps:
     """The partials of a fold, from the tree's: the keys that it does not ask for go."""
-    keys = [f"k{i}" for i in fold.keys]
-    grouping = ["slice", *([] if len(layout.predicates) == 1 else ["fragment"]), *keys]
-    columns = [*grouping, *merges(layout, "slice")]
-    return f"SELECT {', '.join(columns)} FROM {source} GROUP BY {', '.join(grouping)}"
+    names = ["slice", *([] if len(layout.predicates) == 1 else ["fragment"])]
+    names += [f"k{i}" for i in fold.keys]
+    return (Group(same(names), merges(layout, "slice")),)
 
 
-def windows(layout: Layout, fold: Fold, source: str) -> str:
+def windows(layout: Layout, fold: Fold) -> Steps:
     """The combined partials of every window, from its slices: each slice goes to its windows."""
-    keys = [f"k{i}" for i in fold.keys]
+    steps: list[Step] = []
     if len(layout.predicates) == 1:
-        listed = f"FROM {source} LATERAL VIEW explode({_targets(fold.targets)}) q AS q"
+        steps.append(Extend(((f"explode({_targets(fold.targets)})", "q"),)))
     else:
         by_predicate = [
             [target for target in fold.targets if target.predicate == number]
             for number in range(len(layout.predicates))
         ]
-        found = f"element_at({_targets(by_predicate)}, p + 1)"
-        listed = (
-            f"FROM {source} LATERAL VIEW explode(fragment) p AS p "
-            f"LATERAL VIEW explode({found}) q AS q"
-        )
+        steps.append(Extend((("explode(fragment)", "p"),)))
+        steps.append(Extend(((f"explode(element_at({_nested(by_predicate)}, p + 1))", "q"),)))
     since = "pmod(slice - q.o, q.s)"
-    spread = (
-        f"SELECT *, explode(sequence(slice - {since}, slice - q.r + 1, -q.s)) AS start "
-        f"{listed} WHERE {since} < q.r"
-    )
-    grouping = ["q.n", "start", *keys]
-    columns = ["q.n AS target", "start", *keys, *merges(layout, "slice")]
-    return f"SELECT {', '.join(columns)} FROM ({spread}) GROUP BY {', '.join(grouping)}"
+    steps.append(Where(f"{since} < q.r"))
+    starts = f"explode(sequence(slice - {since}, slice - q.r + 1, -q.s))"
+    steps.append(Extend(((starts, "start"),)))
+    keys = (("q.n", "target"), *same(["start", *(f"k{i}" for i in fold.keys)]))
+    return (*steps, Group(keys, merges(layout, "slice")))
 
 
-def _targets(targets: Sequence[Target] | Sequence[Sequence[Target]]) -> str:
+_TARGET = "struct<n:int,r:bigint,s:bigint,o:bigint>"
+
+
+def _targets(targets: Sequence[Target]) -> str:
     """Targets as one literal: folded by the optimizer, whereas a thousand structs are not."""
-
-    def plain(target: Target) -> dict[str, int]:
-        window = target.window
-        return {"n": target.number, "r": window.range, "s": window.slide, "o": window.phase}
-
-    kind = "array<struct<n:int,r:bigint,s:bigint,o:bigint>>"
-    if targets and not isinstance(targets[0], Target):
-        nested = [[plain(target) for target in some] for some in targets]  # type: ignore[union-attr]
-        return f"from_json('{json.dumps(nested)}', 'array<{kind}>')"
-    return f"from_json('{json.dumps([plain(target) for target in targets])}', '{kind}')"  # type: ignore[arg-type]
+    return f"from_json('{json.dumps([_plain(t) for t in targets])}', 'array<{_TARGET}>')"
 
 
-def instances(layout: Layout, window: Window, axis: TimeAxis, source: str) -> str:
+def _nested(targets: Sequence[Sequence[Target]]) -> str:
+    listed = json.dumps([[_plain(target) for target in some] for some in targets])
+    return f"from_json('{listed}', 'array<array<{_TARGET}>>')"
+
+
+def _plain(target: Target) -> dict[str, int]:
+    window = target.window
+    return {"n": target.number, "r": window.range, "s": window.slide, "o": window.phase}
+
+
+def instances(layout: Layout, window: Window, axis: TimeAxis) -> Steps:
     """The partials of a window's instances, from rows: the root of a coverage plan."""
-    time, since = "weft_time", f"pmod(weft_time - {window.phase}L, {window.slide}L)"
-    where = [f"{axis.quoted} IS NOT NULL"]
-    if layout.predicates[0] is not None:
-        where.append(f"({layout.predicates[0]})")
-    keys = "".join(f", {key} AS weft_k{i}" for i, key in enumerate(layout.keys))
-    rows = f"SELECT *, {axis.units()} AS weft_time{keys} FROM {source} WHERE {' AND '.join(where)}"
+    keys = [(key, f"weft_k{i}") for i, key in enumerate(layout.keys)]
+    since = f"pmod(weft_time - {window.phase}L, {window.slide}L)"
+    last = f"weft_time - {window.range}L + 1L"
+    start = f"explode(sequence(weft_time - {since}, {last}, -{window.slide}L))"
     if window.range == window.slide:
-        start = f"{time} - {since}"
-    else:
-        last = f"{time} - {window.range}L + 1L"
-        start = f"explode(sequence({time} - {since}, {last}, -{window.slide}L))"
-    rows = f"SELECT *, {start} AS weft_start FROM ({rows}) WHERE {since} < {window.range}L"
-    names = ["weft_start", *(f"weft_k{i}" for i in range(len(layout.keys)))]
-    columns = [f"{name} AS {name.removeprefix('weft_')}" for name in names]
+        start = f"weft_time - {since}"
+    names = ["weft_start", *(name for _, name in keys)]
     return (
-        f"SELECT {', '.join([*columns, *partials(layout)])} FROM ({rows}) "
-        f"GROUP BY {', '.join(names)}"
+        _rows(layout, axis),
+        Extend(((axis.units(), "weft_time"), *keys)),
+        Where(f"{since} < {window.range}L"),
+        Extend(((start, "weft_start"),)),
+        Group(tuple((name, name.removeprefix("weft_")) for name in names), partials(layout)),
     )
 
 
-def pieces(layout: Layout, window: Window, link: Link, source: str) -> str:
+def pieces(layout: Layout, window: Window, link: Link) -> Steps:
     """The partials of a window's instances, from its upstream window's."""
     offsets = link.offsets()
     if len(offsets) == 1:
@@ -173,23 +164,20 @@ def pieces(layout: Layout, window: Window, link: Link, source: str) -> str:
         own = f"explode(sequence(start - {link.first}L, start - {link.last}L, -{link.step}L))"
     else:
         own = f"explode(transform(from_json('{list(offsets)}', 'array<bigint>'), o -> start - o))"
-    keys = [f"k{i}" for i in range(len(layout.keys))]
-    taken = f"SELECT *, start AS piece, {own} AS taker FROM {source}"
-    aligned = f"pmod(taker - {window.phase}L, {window.slide}L) = 0"
-    columns = ["taker AS start", *keys, *merges(layout, "piece")]
+    keys = same([f"k{i}" for i in range(len(layout.keys))])
     return (
-        f"SELECT {', '.join(columns)} FROM ({taken}) WHERE {aligned} "
-        f"GROUP BY {', '.join(['taker', *keys])}"
+        Extend(((own, "taker"),)),
+        Where(f"pmod(taker - {window.phase}L, {window.slide}L) = 0"),
+        Group((("taker", "start"), *keys), merges(layout, "start")),
     )
 
 
-def tagged(layout: Layout, target: int, source: str) -> str:
+def tagged(layout: Layout, target: int) -> Steps:
     """A window's instances as the answers of a target."""
-    keys = [f"k{i}" for i in range(len(layout.keys))]
-    columns = ", ".join(["start", *keys, *layout.part_columns])
-    return f"SELECT {target} AS target, {columns} FROM {source}"
+    names = ["start", *(f"k{i}" for i in range(len(layout.keys))), *layout.part_columns]
+    return (Select(((str(target), "target"), *same(names))),)
 
 
-def named(expressions: Sequence[tuple[str, str]]) -> str:
-    """`expression AS name`, listed."""
-    return ", ".join(f"{sql} AS {quote(name)}" for sql, name in expressions)
+def same(names: Sequence[str]) -> Columns:
+    """Columns as they are."""
+    return tuple((name, name) for name in names)

@@ -9,13 +9,14 @@ from weft.errors import PlanError
 from weft.plan import select
 from weft.plan.layout import Layout
 from weft.plan.lower import lowered
+from weft.plan.steps import to_select
 from weft.plan.time_axis import Kind, TimeAxis, quote
 
 if TYPE_CHECKING:
     from weft.plan.plan import Plan
     from weft.plan.tree import Tree
 
-Step = tuple[str, str]
+View = tuple[str, str]
 """A view's name (quoted) and its SELECT."""
 
 
@@ -50,15 +51,13 @@ def to_sql(
         raise PlanError("a plan of bare windows has no SQL: plan Querys, which have aggregates")
     default: Kind = "integer" if plan.request.table.axis == "integer" else "timestamp"
     axis = TimeAxis(time, kind or default)
-    found = [step for tree in plan.trees for step in steps(plan, tree, axis, quote(table), types)]
-    return "\n\n".join(
-        f"CREATE OR REPLACE TEMPORARY VIEW {name} AS\n{sql};" for name, sql in found
-    )
+    found = [step for tree in plan.trees for step in views(plan, tree, axis, quote(table), types)]
+    return "\n\n".join(f"CREATE OR REPLACE TEMPORARY VIEW {name} AS\n{sql};" for name, sql in found)
 
 
-def steps(
+def views(
     plan: Plan, tree: Tree, axis: TimeAxis, table: str, types: Mapping[str, str] | None
-) -> Iterator[Step]:
+) -> Iterator[View]:
     """The views of one tree: slices or windows from windows, then the answers of its queries."""
     queries = [plan.queries[int(row)] for row in tree.rows]
     layout = Layout.of(queries, axis.quoted, types)
@@ -70,26 +69,27 @@ def steps(
         for node in coverage.topological_order():
             window, up, link = coverage.windows[node], coverage.upstream[node], coverage.links[node]
             if up is None or link is None:
-                yield names[node], select.instances(layout, window, axis, table)
+                yield names[node], to_select(select.instances(layout, window, axis), table)
             else:
-                yield names[node], select.pieces(layout, window, link, names[up])
+                yield names[node], to_select(select.pieces(layout, window, link), names[up])
         numbers = {target.window: target.number for target in layout.folds[0].targets}
         tagged = [
-            select.tagged(layout, numbers[coverage.windows[node]], names[node])
+            to_select(select.tagged(layout, numbers[coverage.windows[node]]), names[node])
             for node in coverage.asked
         ]
         answers[0] = quote(f"{prefix}windows")
         yield answers[0], "\nUNION ALL ".join(tagged)
     else:
         slices = quote(f"{prefix}slices")
-        yield slices, select.slices(layout, axis, table)
+        yield slices, to_select(select.slices(layout, axis), table)
         for number, fold in enumerate(layout.folds):
             suffix = str(number + 1) if len(layout.folds) > 1 else ""
             kept = slices
             if len(fold.keys) < len(layout.keys):
                 kept = quote(f"{prefix}folded{suffix}")
-                yield kept, select.folded(layout, fold, slices)
+                yield kept, to_select(select.folded(layout, fold), slices)
             answers[number] = quote(f"{prefix}windows{suffix}")
-            yield answers[number], select.windows(layout, fold, kept)
+            yield answers[number], to_select(select.windows(layout, fold), kept)
     for query, (fold_number, _) in zip(layout.queries, layout.places, strict=True):
-        yield quote(query.name), lowered(layout, query, axis, answers[fold_number])
+        wanted = lowered(layout, query, axis)
+        yield quote(query.name), to_select(wanted, answers[fold_number])

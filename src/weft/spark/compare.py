@@ -121,12 +121,13 @@ def _counts(pairs: Sequence[Pair]) -> DataFrame:
         "CASE WHEN na = 0 THEN 'missing' WHEN ne = 0 THEN 'extra' WHEN ne > 1 OR na > 1 "
         f"OR NOT ({same or 'true'}) THEN 'differing' END AS verdict",
     )
-    shown = ", ".join(f"k{i} AS `{_plain(name)}`" for i, name in enumerate(keys))
+    # The names of the first pair stand for all: pairs of one shape may name columns differently.
+    shown = _struct([(f"k{i}", name) for i, name in enumerate(keys)])
+    sides = [_struct([(f"{s}.v{i}", name) for i, name in enumerate(values)]) for s in "ea"]
     sample = (
-        "concat(verdict, ' at ', to_json(struct("
-        + (shown or "name")
-        + ")), ': expected ', coalesce(to_json(e), 'no row'), ', found ', "
-        "coalesce(to_json(a), 'no row'))"
+        f"concat(verdict, ' at ', to_json({shown}), ': expected ', "
+        f"IF(ne = 0, 'no row', to_json({sides[0]})), ', found ', "
+        f"IF(na = 0, 'no row', to_json({sides[1]})))"
     )
     return judged.groupBy("name").agg(
         F.expr("coalesce(sum(ne), 0L)").alias("rows"),
@@ -218,5 +219,6 @@ def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def _plain(name: str) -> str:
-    return name.replace("`", "")
+def _struct(columns: list[tuple[str, str]]) -> str:
+    listed = ", ".join(f"{sql} AS {_quoted(name)}" for sql, name in columns)
+    return f"struct({listed or '0 AS nothing'})"

@@ -102,7 +102,7 @@ class Loom:
         self.types()
         if rate is None and not self.df.isStreaming:
             measured = self.measured()
-            rate = measured.rate
+            rate = measured.rate or 1.0  # no rows, no rate: any will do
             options.setdefault("statistics", measured.statistics)
         options.setdefault("cost", "engine")
         return optimize(

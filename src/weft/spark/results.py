@@ -16,7 +16,7 @@ from weft.plan.time_axis import quote
 from weft.query.query import Query
 from weft.spark.batch import Batch, Direct, Woven
 from weft.spark.long import long_table
-from weft.spark.rewrite import SOURCE, run_sql
+from weft.spark.rewrite import apply
 from weft.spark.wide import wide_table
 
 
@@ -42,7 +42,7 @@ class Results(Mapping[str, DataFrame]):
         piece = self.batch.pieces[number]
         if isinstance(piece, Direct):
             return piece.frame
-        return run_sql(self._frame(number), lowered(piece.layout, query, self.batch.axis, SOURCE))
+        return apply(self._frame(number), lowered(piece.layout, query, self.batch.axis))
 
     def __iter__(self) -> Iterator[str]:
         return (query.name for _, query in self._place.values())

@@ -1,39 +1,60 @@
-"""Trees as ordinary Spark SQL: the SELECTs of `weft.plan.select` over DataFrames."""
+"""Trees as ordinary Spark operators: the steps of `weft.plan.select` over DataFrames."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
 from weft.plan import select
 from weft.plan.coverage import CoveragePlan
 from weft.plan.layout import Fold, Layout
+from weft.plan.steps import Columns, Extend, Group, Select, Step, Where
 from weft.plan.time_axis import TimeAxis
 
-SOURCE = "weft_source"
+
+def apply(df: DataFrame, steps: Sequence[Step]) -> DataFrame:
+    """The relation that the steps make of a DataFrame.
+
+    Not by SQL text over a temporary view: dropping the view would drop the DataFrame's cache.
+    """
+    for step in steps:
+        if isinstance(step, Where):
+            df = df.where(step.condition)
+        elif isinstance(step, Extend):
+            df = df.select("*", *_columns(step.columns))
+        elif isinstance(step, Select):
+            df = df.select(*_columns(step.columns))
+        elif isinstance(step, Group):
+            df = df.groupBy(*_columns(step.keys)).agg(*_columns(step.aggregates))
+    return df
 
 
-def run_sql(df: DataFrame, sql: str) -> DataFrame:
-    """Run a SELECT that reads `weft_source` over a DataFrame."""
-    # Spark fills in names between braces, so the braces of literals are doubled.
-    text = sql.replace("{", "{{").replace("}", "}}").replace(SOURCE, "{" + SOURCE + "}")
-    return df.sparkSession.sql(text, **{SOURCE: df})  # type: ignore[arg-type]
+def _columns(columns: Columns) -> list[Column]:
+    return [F.expr(sql).alias(_unquoted(name)) for sql, name in columns]
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace("``", "`") if name.startswith("`") else name
 
 
 def slices_frame(df: DataFrame, axis: TimeAxis, layout: Layout) -> DataFrame:
     """The partials of every slice, fragment and key; fragments are lists of predicates."""
-    return run_sql(df, select.slices(layout, axis, SOURCE))
+    return apply(df, select.slices(layout, axis))
 
 
 def folded_frame(partials: DataFrame, layout: Layout, fold: Fold) -> DataFrame:
     """The tree's partials by the keys of one fold."""
     if len(fold.keys) == len(layout.keys):
         return partials
-    return run_sql(partials, select.folded(layout, fold, SOURCE))
+    return apply(partials, select.folded(layout, fold))
 
 
 def windows_frame(partials: DataFrame, layout: Layout, fold: Fold) -> DataFrame:
     """The windows of a fold from its slices: each slice is sent to its windows and merged there."""
-    return run_sql(partials, select.windows(layout, fold, SOURCE))
+    return apply(partials, select.windows(layout, fold))
 
 
 def covered_frame(
@@ -44,15 +65,12 @@ def covered_frame(
     for node in coverage.topological_order():
         window, up, link = coverage.windows[node], coverage.upstream[node], coverage.links[node]
         if up is None or link is None:
-            frames[node] = run_sql(df, select.instances(layout, window, axis, SOURCE))
+            frames[node] = apply(df, select.instances(layout, window, axis))
         else:
-            frames[node] = run_sql(frames[up], select.pieces(layout, window, link, SOURCE))
+            frames[node] = apply(frames[up], select.pieces(layout, window, link))
     numbers = {target.window: target.number for target in layout.folds[0].targets}
     answers = [
-        run_sql(frames[node], select.tagged(layout, numbers[coverage.windows[node]], SOURCE))
+        apply(frames[node], select.tagged(layout, numbers[coverage.windows[node]]))
         for node in coverage.asked
     ]
-    union = answers[0]
-    for answer in answers[1:]:
-        union = union.unionAll(answer)
-    return union
+    return reduce(DataFrame.unionAll, answers)

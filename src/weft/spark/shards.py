@@ -52,6 +52,5 @@ def shards(
     keys = [F.expr(key).alias(f"k{i}") for i, key in enumerate(layout.keys)]
     grouping = [F.col(SLICE).alias("slice")]
     grouping += [] if len(layout.predicates) == 1 else [F.col(FRAGMENT).alias("fragment")]
-    aggregates = [F.expr(sql) for sql in partials(layout)]
+    aggregates = [F.expr(sql).alias(name) for sql, name in partials(layout)]
     return Shards(marked.groupBy(*grouping, *keys).agg(*aggregates), fragments, method)
-

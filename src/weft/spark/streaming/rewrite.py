@@ -25,7 +25,7 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks.wire import COLUMNS
 from weft.spark.check import check_queries
-from weft.spark.rewrite import SOURCE, run_sql
+from weft.spark.rewrite import apply
 from weft.spark.streaming.compile import ZONE
 from weft.spark.streaming.pipeline import delay_ms
 from weft.spark.streaming.weaving import Encode
@@ -82,7 +82,7 @@ def _answers(
     node = next(n for n in coverage.asked if coverage.windows[n] == query.window)
     combined = chain(rows, axis, layout, coverage, node, delay)
     tagged = combined.withColumn("target", F.lit(target)).drop("slot")
-    typed = run_sql(tagged, lowered(layout, query, axis, SOURCE))
+    typed = apply(tagged, lowered(layout, query, axis))
     arrow = to_arrow_schema(typed.schema, timezone=ZONE)
     return typed.mapInArrow(Encode(numbers[query.name], arrow), COLUMNS)
 
