@@ -65,9 +65,3 @@ def test_engine_cost_and_calibration(run):
     result = run("plan", TRADES, "--cost", "engine", "--groups", "500", "--calibrate")
     assert result.exit_code == 0, result.output
     assert "ns of work" in result.output
-
-
-def test_demo_shows_a_plan(run):
-    result = run("demo")
-    assert result.exit_code == 0, result.output
-    assert "no sharing costs" in result.output
