@@ -19,6 +19,7 @@ from weft.plan import select
 from weft.plan.coverage import CoveragePlan
 from weft.plan.layout import Layout
 from weft.plan.lower import can_lower, lowered
+from weft.plan.steps import Columns
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
@@ -131,12 +132,12 @@ def _from_rows(
 
 
 def _grouped(
-    frame: DataFrame, layout: Layout, start: str, window: Window, delay: int, parts: list[str]
+    frame: DataFrame, layout: Layout, start: str, window: Window, delay: int, parts: Columns
 ) -> DataFrame:
     """One aggregation by window and keys; Spark closes its groups by the end of the window."""
     keys = [f"k{number}" for number in range(len(layout.keys))]
     grouped = frame.select("*", slot(start, window.range, delay)).groupBy("slot", *keys)
-    return grouped.agg(*(F.expr(part) for part in parts)).selectExpr(
+    return grouped.agg(*(F.expr(sql).alias(name) for sql, name in parts)).selectExpr(
         "slot", "unix_micros(slot.start) AS start", *keys, *layout.part_columns
     )
 
