@@ -8,6 +8,8 @@ compiler behind. A column that is used twice is not merged into its users, so ea
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,11 +31,14 @@ class Piece:
 
 
 Stage = tuple[Piece, ...]
-_STEP, _LOOKUP, _SIMPLE = 150, 130, 60
+# Measured with `explain("codegen")`, rounded up.
+_STEP, _LOOKUP, _SIMPLE = 90, 70, 30
+_PART = 1_500
+"""A word of heavier terms is put together from parts, which can be compiled apart."""
 
 
 def fragment_stages(plan: FragmentPlan, prefix: str = "weft_") -> tuple[list[Stage], list[str]]:
-    """Projections to run one after the other, and SQL of the words of the code behind them.
+    """Projections to run one after the other, and the columns that are the words of the code.
 
     >>> from weft.slices.fragments import FragmentLimits, plan_fragments
     >>> limits = FragmentLimits(few=0)
@@ -46,58 +51,85 @@ def fragment_stages(plan: FragmentPlan, prefix: str = "weft_") -> tuple[list[Sta
                 shiftleft(v0_1, 1) | 1, shiftleft(v0_1, 1))"]
     ['w0 = CAST(v0_2 AS BIGINT)']
     """
-    stages: list[list[Piece]] = []
-    state: dict[str, str] = {}
-
-    def add(depth: int, name: str, sql: str, weight: int) -> str:
-        while len(stages) <= depth:
-            stages.append([])
-        stages[depth].append(Piece(name, sql, weight))
-        return name
-
-    users = [name for cluster in plan.clusters for name in cluster.factors]
-    inlined = {
-        cluster.factors[0]
-        for cluster in plan.clusters
-        if cluster.is_plain and users.count(cluster.factors[0]) == 1
+    builder = _Builder(prefix)
+    users = Counter(name for cluster in plan.clusters for name in cluster.factors)
+    alone = {c.factors[0] for c in plan.clusters if c.is_plain and users[c.factors[0]] == 1}
+    state = {
+        name: builder.state(f"{prefix}v{number}", factor, name in alone)
+        for number, (name, factor) in enumerate(plan.factors.items())
     }
-    deepest = 0
-    for number, (name, factor) in enumerate(plan.factors.items()):
-        column = f"{prefix}v{number}"
-        if isinstance(factor, IntervalIndex) and factor.boundaries and factor.domain:
-            domain = factor.domain
-            value = add(0, column, domain.value_sql(factor.expression), _weigh(factor.expression))
-            found = "0"
-            levels = _levels(domain, factor)
-            for depth, level in enumerate(levels, 1):
-                entry = f"get(from_json('{level}', 'array<{domain.array_kind}>'), {found})"
-                yes = "1" if depth == 1 else f"shiftleft({found}, 1) | 1"
-                no = "0" if depth == 1 else f"shiftleft({found}, 1)"
-                sql = f"IF({value} >= {entry}, {yes}, {no})"
-                found = add(depth, f"{column}_{depth}", sql, _STEP)
-            depth = len(levels)
-            if factor.null_state:
-                depth += 1
-                sql = f"IF({value} IS NULL, {factor.null_state}, {found})"
-                found = add(depth, f"{column}_s", sql, _SIMPLE)
-            deepest, state[name] = max(deepest, depth), found
-        else:
-            sql = _simple_state(factor)
-            # Evaluated in place by its only user, else once for all of them.
-            state[name] = (
-                sql if name in inlined else add(0, column, sql, _weigh(factor.sql) + _SIMPLE)
-            )
-    words: list[list[str]] = [[] for _ in range(plan.words)]
-    weights = [_SIMPLE] * plan.words
+    words: list[list[Piece]] = [[] for _ in range(plan.words)]
     for cluster, (word, shift) in zip(plan.clusters, plan.places, strict=True):
         class_, weight = _class(cluster, plan, state)
         long = f"CAST({class_} AS BIGINT)"
-        words[word].append(f"shiftleft({long}, {shift})" if shift else long)
-        weights[word] += weight
-    names = []
-    for number, (terms, weight) in enumerate(zip(words, weights, strict=True)):
-        names.append(add(deepest + 1, f"{prefix}w{number}", " | ".join(terms), weight))
-    return [tuple(stage) for stage in stages if stage], names
+        term = f"shiftleft({long}, {shift})" if shift else long
+        words[word].append(Piece("", term, weight + _SIMPLE))
+    depth = len(builder.stages)
+    names = [builder.word(depth, f"{prefix}w{number}", terms) for number, terms in enumerate(words)]
+    return [tuple(stage) for stage in builder.stages if stage], names
+
+
+class _Builder:
+    """The stages as they fill: a column is one stage after the columns that it uses."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.stages: list[list[Piece]] = []
+
+    def add(self, depth: int, name: str, sql: str, weight: int) -> str:
+        while len(self.stages) <= depth:
+            self.stages.append([])
+        self.stages[depth].append(Piece(name, sql, weight))
+        return name
+
+    def state(self, name: str, factor: Factor, alone: bool) -> str:
+        """SQL of a factor's state; with only one user it is evaluated there."""
+        if isinstance(factor, IntervalIndex) and factor.boundaries and factor.domain:
+            return self.search(name, factor, factor.domain)
+        sql = _simple_state(factor)
+        return sql if alone else self.add(0, name, sql, _weigh(factor.sql) + _SIMPLE)
+
+    def search(self, name: str, index: IntervalIndex, domain: Domain) -> str:
+        """A binary search, one step a stage: the place so far, and one bit more."""
+        value = self.add(0, name, domain.value_sql(index.expression), _weigh(index.expression))
+        found, depth = "0", 0
+        for depth, level in enumerate(_levels(domain, index), 1):
+            entry = f"get(from_json('{level}', 'array<{domain.array_kind}>'), {found})"
+            yes = "1" if depth == 1 else f"shiftleft({found}, 1) | 1"
+            no = "0" if depth == 1 else f"shiftleft({found}, 1)"
+            found = self.add(
+                depth, f"{name}_{depth}", f"IF({value} >= {entry}, {yes}, {no})", _STEP
+            )
+        if index.null_state:
+            sql = f"IF({value} IS NULL, {index.null_state}, {found})"
+            found = self.add(depth + 1, f"{name}_s", sql, _SIMPLE)
+        return found
+
+    def word(self, depth: int, name: str, terms: Sequence[Piece]) -> str:
+        """One word of the code, from its clusters' terms."""
+        *parts, last = _parts(terms)
+        listed = [
+            Piece("", self.add(depth, f"{name}_{number}", _joined(part), _total(part)), _SIMPLE)
+            for number, part in enumerate(parts)
+        ]
+        return self.add(depth + 1, name, _joined([*listed, *last]), _total([*listed, *last]))
+
+
+def _parts(terms: Sequence[Piece]) -> list[list[Piece]]:
+    parts: list[list[Piece]] = [[]]
+    for term in terms:
+        if parts[-1] and _total(parts[-1]) + term.weight > _PART:
+            parts.append([])
+        parts[-1].append(term)
+    return parts
+
+
+def _joined(terms: Sequence[Piece]) -> str:
+    return " | ".join(term.sql for term in terms)
+
+
+def _total(terms: Sequence[Piece]) -> int:
+    return sum(term.weight for term in terms)
 
 
 def _levels(domain: Domain, index: IntervalIndex) -> list[str]:
@@ -141,4 +173,4 @@ def _class(cluster: Cluster, plan: FragmentPlan, state: dict[str, str]) -> tuple
 
 def _weigh(sql: str) -> int:
     """About how much code an expression compiles to."""
-    return 40 + 6 * len(sql)
+    return 20 + 5 * len(sql)
