@@ -19,8 +19,8 @@ from weft.plan import select
 from weft.plan.coverage import CoveragePlan
 from weft.plan.layout import Layout
 from weft.plan.lower import can_lower, lowered
-from weft.plan.steps import Columns
 from weft.plan.plan import Plan
+from weft.plan.steps import Columns
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.window import Window
