@@ -31,7 +31,7 @@ report = loom.verify(strategy="share_all")
 print(report)
 rewritten = loom.verify(engine="rewrite", strategy="weave")
 print(rewritten)
-assert report.ok and rewritten.ok and report.rows > 1000
+assert report.ok and rewritten.ok and report.rows > 500
 print("ALL EQUAL")
 """
 
