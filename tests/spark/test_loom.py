@@ -223,3 +223,17 @@ def test_session_time_zone_changes_nothing(spark: SparkSession) -> None:
             "ts timestamp_ntz, v int",
         )
         assert assert_agree(loom_of(ntz, [query("a", "sum(v)"), query("b", "max(v)")])) > 0
+
+
+def test_explain_names_the_final_structure_and_why(spark):
+    df = spark.sql("SELECT timestamp_micros(id * 1000000) AS ts, id AS v FROM range(100)")
+    loom = loom_of(df, [])
+    for number in (1, 2, 3):
+        loom.add(
+            f"SELECT sum(v) AS s, max(v) AS m FROM t "
+            f"GROUP BY window(ts, '{number + 1} seconds', '1 second')",
+            name=f"q{number}",
+        )
+    shown = loom.explain(engine="operator", strategy="share_all", rate=1.0)
+    assert "finals of sum(v) by subtract: exact numbers" in shown
+    assert "finals of max(v) by blocks: 3 queries over the same slices" in shown

@@ -18,7 +18,7 @@ from weft.query.syntax.reader import read_expression
 from weft.slices.method import Kind as Slicing
 from weft.slices.safety import may_raise
 from weft.spark.choice import Choice, choose
-from weft.spark.finals import finals
+from weft.spark.finals import final_choices, finals
 from weft.spark.native import native
 from weft.spark.rewrite import covered_frame, folded_frame, slices_frame, windows_frame
 from weft.spark.shards import shards
@@ -117,7 +117,10 @@ def run_tree(
     cut = shards(df, axis, layout, measured, slicing)
     details = [f"slices by {cut.slicing}"]
     if not cut.one_fragment:
-        details += [f"fragments of {' '.join(cut.fragments.explain().split())}"]
+        details += [
+            f"fragments of {'; '.join(map(str.strip, cut.fragments.explain().splitlines()))}"
+        ]
+    details += final_choices(cut.frame, layout)
     found: list[Woven | Direct] = []
     for number, fold in enumerate(layout.folds):
         kept = folded_frame(cut.frame, layout, fold)

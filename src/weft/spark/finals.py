@@ -10,9 +10,12 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema
 
+from weft.finals.auto import choose
 from weft.finals.batch import Answers, Ask, Slices, answer
 from weft.finals.ops import bind
+from weft.finals.ops.objects import ObjectOp
 from weft.plan.layout import Fold, Layout
 from weft.query.aggregates.part import Part
 from weft.slices.fragments import FragmentPlan
@@ -43,6 +46,19 @@ def finals(shards: DataFrame, layout: Layout, fold: Fold, fragments: FragmentPla
         ]
     )
     return bucketed.mapInArrow(Finals.of(layout, fold, fragments), schema)
+
+
+def final_choices(shards: DataFrame, layout: Layout) -> list[str]:
+    """How the slices of each part are combined into answers, and why."""
+    arrow = to_arrow_schema(shards.select(*layout.part_columns).schema, timezone="UTC")
+    asks = max(1, sum(len(fold.targets) for fold in layout.folds))
+    found: dict[str, list[str]] = {}
+    for part in layout.parts:
+        op = bind(part, [arrow.field(name).type for name in layout.columns(part)])
+        numbers = not isinstance(op, ObjectOp)
+        choice = choose(op.laws, form="batch", ranges=asks, numbers=numbers)
+        found.setdefault(str(choice), []).append(str(part))
+    return [f"finals of {', '.join(parts)} by {choice}" for choice, parts in found.items()]
 
 
 @dataclass(frozen=True)
