@@ -17,8 +17,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.window import Window
 from weft.slices.edges import TreeEdges, windows_of
 from weft.slices.lookup import NO_SLICE
-from weft.slices.method import MEASURED, SliceMethod, choose_method
-from weft.spark.calibrate import _tabled, calibrate
+from weft.slices.method import SliceMethod, choose_method
 from weft.spark.slicing import SLICE, SliceSearch, slice_column, with_slices
 
 SECOND = 1_000_000
@@ -182,10 +181,3 @@ def test_a_filter_on_the_slice_is_not_pushed_into_its_computation(
 def test_a_table_method_without_a_table_is_refused() -> None:
     with pytest.raises(EngineError, match="no table"):
         slice_column("t", TreeEdges([(0, 5)]), SliceMethod("lookup", "none"))
-
-
-def test_costs_can_be_measured_again(spark: SparkSession) -> None:
-    assert len(_tabled(1 << 10).lookup_table(1 << 16) or ()) == 1 << 10
-    costs = calibrate(spark, rows=20_000, repeats=1)
-    assert costs.search > 0
-    assert costs.most_entries == MEASURED.most_entries

@@ -33,7 +33,7 @@ class Piece:
 Stage = tuple[Piece, ...]
 # Measured with `explain("codegen")`, rounded up.
 _STEP, _LOOKUP, _SIMPLE = 90, 70, 30
-_PART = 3_000
+_PART = 1_500
 """A word of heavier terms is put together from parts, which can be compiled apart."""
 
 
@@ -173,4 +173,4 @@ def _class(cluster: Cluster, plan: FragmentPlan, state: dict[str, str]) -> tuple
 
 def _weigh(sql: str) -> int:
     """About how much code an expression compiles to."""
-    return 20 + 4 * len(sql)
+    return 20 + 5 * len(sql)

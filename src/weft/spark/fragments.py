@@ -12,7 +12,7 @@ from weft.slices.fragment_sql import fragment_stages
 from weft.slices.fragments import FragmentLimits, FragmentPlan, plan_fragments
 
 FRAGMENT = "weft_fragment"
-BUDGET = 6_000
+BUDGET = 5_000
 """Bytes of JVM code that one method may come to; past 8,000 the JVM does not compile it."""
 _ANY_NUMBER = 1 << 20
 # Keeps the optimizer from pushing a filter on the column into the projections below it, where it
