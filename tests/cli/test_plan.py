@@ -61,7 +61,7 @@ def test_a_wrong_option_is_one_message(run, options, message):
     assert message in str(result.exception)
 
 
-def test_engine_cost_and_calibration(run):
-    result = run("plan", TRADES, "--cost", "engine", "--groups", "500", "--calibrate")
+def test_engine_cost(run):
+    result = run("plan", TRADES, "--cost", "engine", "--groups", "500")
     assert result.exit_code == 0, result.output
     assert "ns of work" in result.output

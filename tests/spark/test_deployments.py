@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -51,9 +50,5 @@ def test_on_a_cluster_of_processes() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not all(find_spec(name) for name in ("grpc_status", "zstandard", "google.rpc")),
-    reason="Spark Connect's own dependencies are not installed",
-)
 def test_on_spark_connect() -> None:
     assert "ALL EQUAL" in run("SparkSession.builder.remote('local[2]')")

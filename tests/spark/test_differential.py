@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 from rows import AGGREGATES, KEYS, queries, rows, window
 
 import weft
+from weft.slices import facets
 
 STRATEGIES = (
     "weave",
@@ -29,6 +30,29 @@ STRATEGIES = (
 def test_operator_engine(spark: SparkSession, seed: int, strategy: str) -> None:
     loom = loom_of(rows(spark, seed, 120), queries(seed, 6))
     assert assert_agree(loom, engine="operator", strategy=strategy) > 0
+
+
+@pytest.mark.parametrize("seed", [150, 151])
+def test_fragments_in_facets(
+    spark: SparkSession, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if rows cost nothing, and only the number of fragments counted."""
+    monkeypatch.setattr(facets.Volume, "cost", lambda self, cells, predicates: cells)
+    asked = [
+        weft.Query(
+            f"f{number}",
+            aggs={"n": "count(*)", "a": "sum(i)", "hi": "max(s)"},
+            window=weft.Window.of_units((60 + 30 * (number % 3)) * 1_000_000, 30_000_000),
+            where=where,
+            by="k",
+        )
+        for number, where in enumerate(
+            [*(f"i > {c}" for c in range(-2, 4)), *(f"x < {c}" for c in range(-2, 4)), None]
+        )
+    ]
+    loom = loom_of(rows(spark, seed, 150), [*asked, *queries(seed, 3)])
+    assert "facets" in loom.explain(strategy="share_all")
+    assert assert_agree(loom, strategy="share_all") > 0
 
 
 @pytest.mark.parametrize("seed", [200, 201])

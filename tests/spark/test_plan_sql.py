@@ -9,7 +9,6 @@ from rows import queries, rows
 
 import weft
 from weft.errors import PlanError
-from weft.plan.sql import to_sql
 from weft.spark.compare import Pair, compare
 from weft.spark.verify import scaled
 
@@ -23,7 +22,7 @@ def test_the_script_gives_the_answers(spark: SparkSession, strategy: str, keys: 
     plan = loom.plan(strategy=strategy, keys=keys, rate=5.0, engine="rewrite")
     loom.df.createOrReplaceTempView("events")
     with settings(spark, INTERPRETED):
-        script = to_sql(plan, table="events", types=loom.types())
+        script = plan.to_sql(table="events", types=loom.types())
         for statement in script.split(";\n"):
             spark.sql(statement.removesuffix(";"))
         pairs = []
@@ -38,4 +37,4 @@ def test_the_script_gives_the_answers(spark: SparkSession, strategy: str, keys: 
 def test_bare_windows_have_no_sql() -> None:
     plan = weft.optimize([weft.Window(range=5)])
     with pytest.raises(PlanError, match="bare windows"):
-        to_sql(plan)
+        plan.to_sql()

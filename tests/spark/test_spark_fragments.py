@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from weft.query.expression import normalise
+from weft.slices.facets import Volume, split_facets
 from weft.slices.factors import IntervalIndex
 from weft.slices.fragments import FragmentLimits, FragmentPlan
 from weft.spark.fragments import FRAGMENT, fragment_plan, with_fragments
@@ -165,6 +166,28 @@ def test_bits_are_what_predicates_say(
     asked = list(dict.fromkeys(normalise(sql) for sql in drawn))
     df = table(spark, seed)
     assert bits(df, fragment_plan(df, asked, limits)) == evaluated(df, asked), asked
+
+
+def test_facets_tell_the_same_apart(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Volume, "cost", lambda self, cells, predicates: cells)
+    df = table(spark, 12, 200)
+    asked: list[str | None] = [f"i > {k}" for k in range(-3, 6)]
+    asked += [f"d < {k / 2}" for k in range(-3, 6)] + [f"f AND s LIKE '%{k}'" for k in "ab"]
+    asked = [None if sql is None else normalise(sql) for sql in asked]
+    for every in ([], [None]):  # with and without a query that takes every row
+        plan = fragment_plan(df, asked + every)
+        facets = split_facets(plan, Volume())
+        assert facets.faceted
+        assert facets.words > 1
+        rows = with_fragments(df, facets).select("id", FRAGMENT).collect()
+        members = facets.members((np.array([row[1] for row in rows]),))
+        # A row comes at most once for each predicate, or it would be counted twice.
+        counted = {row[0]: np.zeros(len(asked + every), dtype=int) for row in rows}
+        for row, found in zip(rows, members, strict=True):
+            counted[row[0]] += found
+        assert max(taken.max() for taken in counted.values()) == 1
+        expected = evaluated(df, [sql or "TRUE" for sql in asked + every])
+        assert {id_: (n > 0).tolist() for id_, n in counted.items() if n.any()} == expected
 
 
 def test_bits_are_what_filters_decide(spark: SparkSession) -> None:

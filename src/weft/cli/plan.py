@@ -11,6 +11,7 @@ import click
 from weft.cli.output import console, number, searching
 
 if TYPE_CHECKING:
+    from weft.plan.cost import Constants
     from weft.plan.plan import Plan
 
 
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
 @click.option("--keys", default="auto", show_default=True, help="separate, union or auto.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--polish", is_flag=True, help="Add a local search after the strategy.")
-@click.option("--calibrate", is_flag=True, help="Measure the engine's constants on this machine.")
+@click.option(
+    "--calibrate", is_flag=True, help="Measure the engine's constants on Spark first (a minute)."
+)
 @click.option("--limit", type=int, default=20, show_default=True, help="Trees shown in full.")
 @click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
 def plan(
@@ -48,13 +51,12 @@ def plan(
     weft plan examples/trades.yaml --rate 375
     weft plan queries.sql --strategy weave --json
     """
-    from weft.plan.calibration import calibrate as measure
     from weft.plan.cost import Constants, Statistics
     from weft.plan.optimizer import optimize
     from weft.query.workload import Workload
 
     workload = Workload.load(file)
-    constants = measure() if calibrate else Constants()
+    constants = measured_constants() if calibrate else Constants()
     with searching(enabled=not as_json) as progress:
         made = optimize(
             workload,
@@ -70,6 +72,18 @@ def plan(
         click.echo("no rate given: planned for 1,000 rows per second (see --rate)")
     click.echo(made.explain(limit=limit))
     show_trees(made, limit)
+
+
+def measured_constants() -> Constants:
+    """What the engine's steps cost on an embedded Spark."""
+    from weft.spark.calibrate import constants
+    from weft.spark.session import local_session
+
+    spark = local_session()
+    try:
+        return constants(spark)
+    finally:
+        spark.stop()
 
 
 def show_trees(made: Plan, limit: int) -> None:

@@ -70,20 +70,22 @@ class PaperCost:
 
 @dataclass(frozen=True)
 class Constants:
-    """What the engine's steps cost, in nanoseconds on one core; `calibrate()` measures them.
+    """What the engine's steps cost, in nanoseconds on one core.
 
-    The defaults were measured by `weft.plan.calibration` on two shared cores. Ratios between
+    The defaults were measured by `weft.spark.calibrate.constants` on two cores. Ratios between
     them are what decides a plan, and those vary less between machines than the figures.
     """
 
-    row: float = 60.0
+    row: float = 150.0
     """A row taken into a tree: its slice, its fragment, and the hash aggregation."""
-    partial: float = 140.0
+    partial: float = 2_700.0
     """A partial sent to the finals: written, shuffled, sorted."""
     combine: float = 6.0
     """Two partials combined."""
     answer: float = 90.0
     """An answer written."""
+    tree: float = 5e8
+    """A tree's part of a batch job, however few rows it has: planned, compiled, scheduled."""
 
 
 @dataclass(frozen=True)
@@ -92,12 +94,14 @@ class Statistics:
 
     `groups` is the number of distinct key values alive at a time, or a mapping from a
     comma-separated list of keys to it; `fragments` the number of distinct predicate signatures
-    that occur (None: as many as there are predicates).
+    that occur (None: as many as there are predicates); `span` the seconds (or integer units) of
+    rows that one job takes in, over which a job's own cost is spread (None: without end).
     """
 
     groups: float | Mapping[str, float] = 1.0
     fragments: float | None = None
     constants: Constants = field(default_factory=Constants)
+    span: float | None = None
 
     def groups_of(self, keys: frozenset[str]) -> float:
         """The number of groups by these keys; no keys make one group."""
@@ -120,12 +124,14 @@ class Statistics:
             "groups": groups,
             "fragments": self.fragments,
             "constants": asdict(self.constants),
+            "span": self.span,
         }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Statistics:
         """Read what `to_dict` wrote."""
-        return cls(data["groups"], data["fragments"], Constants(**data["constants"]))
+        constants = Constants(**data["constants"])
+        return cls(data["groups"], data["fragments"], constants, data.get("span"))
 
 
 CONSTANT_COMBINES = 3.0
@@ -137,8 +143,8 @@ class EngineCost:
     """Nanoseconds of work per unit of time, knowing groups, fragments and the final structure.
 
     A slice holds at most groups x fragments partials and at most its rows: with n rows thrown
-    at D cells, `D * (1 - exp(-n / D))` cells are hit. That depends on the edge rate, so the
-    search works with the model linearised at `reference`, and the plan is priced without.
+    at D cells, `D * (1 - exp(-n / D))` cells are hit. That depends on the edge rate, so a search
+    works with the model linearised at a reference, and plans are priced without.
     """
 
     linear: LinearCost
@@ -157,14 +163,20 @@ class EngineCost:
         groups: float,
         fragments: float,
         constants: Constants,
+        span: float | None = None,
+        reference: float | None = None,
     ) -> EngineCost:
-        """The engine's model of queries with these overlap factors and slides."""
-        reference = float(np.median(2.0 / slide)) if len(slide) else 1.0
+        """The engine's model of queries with these overlap factors and slides.
+
+        It is linearised at the edge rate `reference`: if not given, at that of a typical query.
+        """
+        if reference is None:
+            reference = float(np.median(2.0 / slide)) if len(slide) else 1.0
         alive = _alive(rate, reference, groups * fragments)
         steps = np.minimum(np.asarray(overlap, dtype=np.float64), CONSTANT_COMBINES)
         return cls(
             LinearCost(
-                fixed=rate * constants.row,
+                fixed=rate * constants.row + (constants.tree / span if span else 0.0),
                 per_edge=alive * constants.partial,
                 weight=alive * constants.combine * steps,
             ),
@@ -173,6 +185,10 @@ class EngineCost:
             constants=constants,
             answers=float(np.sum(1.0 / slide)) * groups * constants.answer,
         )
+
+    def alive(self, span: float) -> float:
+        """Partials that the rows of a span of time make."""
+        return _alive(self.rate, 1.0 / span, self.cells)
 
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
         """The cost of each tree, given edge rates and summed weights of its queries."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import PlanError
-from weft.plan.cost import Model, Statistics
+from weft.plan.cost import CostModel, Model, Statistics
 from weft.plan.plan import Plan, PlanReport
 from weft.plan.request import Engine, Options, Request
 from weft.query.table import WindowTable
@@ -19,6 +20,7 @@ from weft.query.window import Window
 
 if TYPE_CHECKING:
     from weft.plan.coverage import CoveragePlan
+    from weft.plan.search.grouping import Grouping
     from weft.query.query import Query
 
 Progress = Callable[[int, int, str], None]
@@ -27,6 +29,8 @@ FACTOR_LIMIT = 2_000
 """`auto` does not try a coverage graph over more windows than this: it is quadratic."""
 POLISH_LIMIT = 400
 """`auto` polishes a weave plan of at most this many queries."""
+POLISH_HARD = 32
+"""A polish ends after so many hard edge rates: about a second."""
 
 
 def strategies() -> tuple[str, ...]:
@@ -87,7 +91,8 @@ def optimize(
     _check_search_options(strategy, search)
     request = Request.of(queries, options)
     plan = plan_request(request, progress)
-    if keys == "auto" and cost == "engine" and request.queries and strategy not in COVERAGE:
+    keysets = {frozenset(key.expression for key in query.keys) for query in request.queries or ()}
+    if keys == "auto" and cost == "engine" and len(keysets) > 1 and strategy not in COVERAGE:
         union = plan_request(replace(request, options=replace(options, keys="union")), progress)
         plan = min(plan, union, key=lambda candidate: candidate.cost)
     return plan
@@ -143,22 +148,33 @@ def _plan_by(request: Request, strategy: str, progress: Progress | None) -> Plan
 def _search(request: Request, progress: Progress | None) -> Plan:
     """One search per group of queries that may share; trees are numbered by first query."""
     from weft.plan.search import SEARCHES
-    from weft.plan.search.grouping import Grouping
 
     options = request.options
     found: list[tuple[npt.NDArray[np.intp], Grouping]] = []
+    arguments: dict[str, Any] = {
+        "edges": options.edges,
+        "seed": options.seed,
+        "progress": progress,
+    }
     for rows in request.groups():
-        table, cost = request.table.take(rows), request.model(rows).linear
-        arguments: dict[str, Any] = {
-            "edges": options.edges,
-            "seed": options.seed,
-            "progress": progress,
-        }
-        grouping = SEARCHES[options.strategy](table, cost, **arguments, **options.search)
-        if options.polish:
-            grouping = SEARCHES["local_search"](table, cost, **arguments, start=grouping)
-        found.append((rows, grouping))
+        table, models = request.table.take(rows), request.models(rows)
+        if options.strategy in ("no_share", "share_all"):
+            models = models[:1]  # they do not look at costs
+        candidates: list[Grouping] = []
+        for cost in (model.linear for model in models):
+            grouping = SEARCHES[options.strategy](table, cost, **arguments, **options.search)
+            if options.polish:
+                grouping = SEARCHES["local_search"](
+                    table, cost, **arguments, start=grouping, most_hard=POLISH_HARD
+                )
+            candidates.append(grouping)
+        found.append((rows, min(candidates, key=partial(_price, models[0]))))
     return assemble(request, found)
+
+
+def _price(model: CostModel, grouping: Grouping) -> float:
+    weight = np.bincount(grouping.labels, model.linear.weight, len(grouping.edge_rate))
+    return float(model.price(grouping.edge_rate, weight.astype(np.float64)).sum())
 
 
 def assemble(request: Request, found: list[tuple[npt.NDArray[np.intp], Any]]) -> Plan:

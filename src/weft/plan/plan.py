@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import PlanError
+from weft.plan.cost import EngineCost
 from weft.plan.edges import measure
 from weft.plan.request import Options, Request, RowNames
 from weft.plan.tree import Tree
@@ -19,6 +20,7 @@ from weft.query.window import Window
 
 if TYPE_CHECKING:
     from weft.plan.coverage import CoveragePlan
+    from weft.plan.time_axis import Kind
     from weft.query.query import Query
 
 VERSION = 1
@@ -107,9 +109,16 @@ class Plan:
                 minlength=len(cost),
             )
         for tree, coverage in self.coverages.items():
-            cost[tree] = coverage.cost
-            alone[tree] = coverage.cost_without_sharing
+            cost[tree], alone[tree] = self._price_covered(tree, coverage)
         return cost * self.request.unit, alone * self.request.unit
+
+    def _price_covered(self, tree: int, coverage: CoveragePlan) -> tuple[float, float]:
+        from weft.plan.coverage.pricing import engine_price
+
+        model = self.request.model(self.rows[tree])
+        if isinstance(model, EngineCost):
+            return engine_price(coverage, model)
+        return coverage.cost, coverage.cost_without_sharing
 
     @cached_property
     def cost(self) -> float:
@@ -210,6 +219,20 @@ class Plan:
         from weft.plan.change import drop
 
         return drop(self, [names] if isinstance(names, str) else names)
+
+    def to_sql(
+        self, *, table: str = "t", time: str = "ts", kind: Kind | None = None,
+        types: Mapping[str, str] | None = None,
+    ) -> str:  # fmt: skip
+        """The plan as a script of Spark SQL that answers every query from `table`.
+
+        After its statements, each query's answers are in the view of its name. `kind` is that of
+        the `time` column ("timestamp", "timestamp_ntz", "date", "integer"); `types` (of a loom:
+        `loom.types()`) are those of the aggregates' arguments, which decimals need.
+        """
+        from weft.plan.sql import to_sql
+
+        return to_sql(self, table=table, time=time, kind=kind, types=types)
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values; `from_dict` reads it back."""

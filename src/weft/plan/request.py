@@ -142,7 +142,23 @@ class Request:
         listed = self.compatibility.groups(self.queries)
         return [np.array(positions, dtype=np.intp) for positions in listed]
 
-    def model(self, rows: npt.NDArray[np.intp]) -> CostModel:
+    def models(self, rows: npt.NDArray[np.intp]) -> list[CostModel]:
+        """The cost model of one group, linearised for few queries a tree and for all in one.
+
+        Partials grow less than edges do, so a straight line through a query of its own makes
+        large trees look dear, and one through them all makes small ones look cheap.
+        """
+        first = self.model(rows)
+        if not isinstance(first, EngineCost):
+            return [first]
+        table = self.table.take(rows)
+        edges = np.where(table.range % table.slide == 0, 1.0, 2.0) / table.slide
+        every = [table.slide, table.range, table.offset]
+        granule = int(np.gcd.reduce(np.concatenate(every))) if len(table) else 1
+        crowded = min(float(edges.sum()), 1.0 / max(granule, 1))
+        return [first, self.model(rows, crowded)]
+
+    def model(self, rows: npt.NDArray[np.intp], reference: float | None = None) -> CostModel:
         """The cost model of one group of queries, per unit of the axis."""
         table, options = self.table.take(rows), self.options
         rate = options.rate / self.unit
@@ -157,6 +173,11 @@ class Request:
             table.slide.astype(np.float64),
             rate=rate,
             groups=options.statistics.groups_of(keys),
-            fragments=float(max(1, len(predicates))) if known is None else known,
+            # Rows of one predicate are one fragment, whatever else was counted.
+            fragments=float(len(predicates) if known is None else known)
+            if len(predicates) > 1
+            else 1.0,
             constants=options.statistics.constants,
+            span=None if (span := options.statistics.span) is None else span * self.unit,
+            reference=reference,
         )

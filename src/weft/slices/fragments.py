@@ -24,6 +24,8 @@ Types: TypeAlias = "Callable[[Sequence[str]], Mapping[str, str]]"
 
 WORD = 62
 """Bits of a code in one column: a long that is never negative."""
+TAG = 56
+"""In a plan of facets, the bit from which on a code has the number of its facet."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,9 @@ class FragmentPlan:
     clusters: tuple[Cluster, ...]
     places: tuple[tuple[int, int], ...] = field(repr=False)
     """Of each cluster, the word and the lowest bit of its class."""
+    faceted: bool = False
+    """Whether words are told apart one by one (`weft.slices.facets`), each row having a code of
+    every word, instead of being one code together."""
 
     @property
     def keeps_all(self) -> bool:
@@ -81,6 +86,7 @@ class FragmentPlan:
 
     def codes(self, states: Mapping[str, States]) -> tuple[Int64, ...]:
         """The code of each row's fragment, word by word."""
+        assert not self.faceted, "rows have one code for every facet"
         words: list[Int64 | None] = [None] * self.words
         for cluster, (word, shift) in zip(self.clusters, self.places, strict=True):
             classes = cluster.classes(states) << shift
@@ -90,6 +96,8 @@ class FragmentPlan:
 
     def members(self, codes: Sequence[npt.ArrayLike]) -> Bools:
         """Fragments x predicates: which predicates each fragment satisfies."""
+        if self.faceted:
+            return self._members_by_facet(np.asarray(codes[0], dtype=np.int64))
         if len(codes) != self.words:
             raise PlanError(f"a code of {self.words} words is expected, not of {len(codes)}")
         words = [np.asarray(word, dtype=np.int64) for word in codes]
@@ -98,6 +106,17 @@ class FragmentPlan:
             classes = words[word] >> shift & ((1 << cluster.width) - 1)
             found[:, list(cluster.predicates)] = cluster.members[classes]
         found[:, [i for i, p in enumerate(self.predicates) if p is None]] = True
+        return found
+
+    def _members_by_facet(self, codes: Int64) -> Bools:
+        found = np.zeros((len(codes), len(self.predicates)), dtype=np.bool_)
+        facet = codes >> TAG
+        for cluster, (number, shift) in zip(self.clusters, self.places, strict=True):
+            rows = np.flatnonzero(facet == number)
+            classes = codes[rows] >> shift & ((1 << cluster.width) - 1)
+            found[rows[:, None], list(cluster.predicates)] = cluster.members[classes]
+        # Who takes every row takes it once, by the first facet.
+        found[:, [i for i, p in enumerate(self.predicates) if p is None]] = (facet == 0)[:, None]
         return found
 
     def fragments(self, states: Mapping[str, States]) -> tuple[Int64, tuple[Int64, ...], Bools]:
@@ -137,6 +156,8 @@ class FragmentPlan:
                 )
         if plain:
             lines.append(f"  {plain} predicates as one bit each")
+        if self.faceted:
+            lines.append(f"  told apart in {self.words} facets: each row is aggregated for each")
         return "\n".join(lines)
 
 

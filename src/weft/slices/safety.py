@@ -36,6 +36,10 @@ _TRUTH = frozenset(
     ("AND", "OR", "NOT", "IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE")
 ) | {"IS NOT FALSE", "PAREN"}
 _COMPARED = (*COMPARISONS, "IN", "NOT IN", "BETWEEN", "NOT BETWEEN", "IS DISTINCT FROM")
+# Operators whose value has a type to ask for; those of the others are booleans.
+_VALUES = frozenset(
+    ["+", "-", "*", "/", "%", "DIV", "||", "&", "|", "^", "<<", ">>", ">>>", "NEG", "~", "[]", "."]
+)
 TRUE, FALSE = Literal("boolean", "TRUE"), Literal("boolean", "FALSE")
 
 
@@ -69,7 +73,7 @@ def typed_expressions(nodes: Sequence[Node]) -> Iterator[str]:
         if isinstance(node, Lambda) or constant_of(node) is not None:
             continue
         if isinstance(node, (Name, Cast, Call, Case)) or (
-            isinstance(node, Op) and node.op not in (*_TRUTH, *_COMPARED, "TUPLE")
+            isinstance(node, Op) and node.op in _VALUES
         ):
             yield write(node)
         if not any(isinstance(child, Lambda) for child in children(node)):

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from weft.slices.fragment_sql import fragment_stages
-from weft.slices.fragments import FragmentLimits, FragmentPlan, plan_fragments
+from weft.slices.fragments import TAG, FragmentLimits, FragmentPlan, plan_fragments
 
 FRAGMENT = "weft_fragment"
 BUDGET = 5_000
@@ -51,6 +51,7 @@ def with_fragments(df: DataFrame, plan: FragmentPlan, name: str = FRAGMENT) -> D
 
     The column is a long, or a struct of longs where a code has several words; `plan.members`
     says which predicates a code satisfies. With a predicate that takes every row, all are kept.
+    Of a plan of facets, a row comes once for every facet in which it satisfies some predicate.
     """
     given = [predicate for predicate in plan.predicates if predicate is not None]
     if len(plan.predicates) == 1 and given:
@@ -71,12 +72,19 @@ def with_fragments(df: DataFrame, plan: FragmentPlan, name: str = FRAGMENT) -> D
             held += piece.weight
         rows = rows.selectExpr("*", *chunk)
     rows = rows.selectExpr("*", *(f"{word} | {_SETTLED} AS {word}_" for word in words))
+    temporary = [piece.name for stage in stages for piece in stage] + [f"{w}_" for w in words]
+    if plan.faceted:
+        tagged = ", ".join(f"{word}_ | {facet << TAG}L" for facet, word in enumerate(words))
+        kept = [column for column in rows.columns if column not in temporary]
+        quoted = [f"`{column.replace('`', '``')}`" for column in kept]
+        rows = rows.selectExpr(*quoted, f"explode(array({tagged})) AS {name}")
+        some = f"{name} & {(1 << TAG) - 1}L <> 0"
+        return rows.where(f"{some} OR {name} = 0" if plan.keeps_all else some)
     if not plan.keeps_all:
         rows = rows.where(" OR ".join(f"{word}_ <> 0" for word in words))
     packed = ", ".join(f"'w{i}', {word}_" for i, word in enumerate(words))
     code = f"{words[0]}_" if len(words) == 1 else f"named_struct({packed})"
-    temporary = [piece.name for stage in stages for piece in stage]
-    return rows.selectExpr("*", f"{code} AS {name}").drop(*temporary, *(f"{w}_" for w in words))
+    return rows.selectExpr("*", f"{code} AS {name}").drop(*temporary)
 
 
 def _settled(rows: DataFrame, columns: list[str]) -> DataFrame:

@@ -80,9 +80,8 @@ def _woven(piece: Woven, axis: TimeAxis) -> Part:
     # Which queries have a column of this name from this expression.
     wanted: dict[str, dict[str, list[int]]] = {}
     for position, query in enumerate(queries):
-        for place, key in enumerate(query.keys):
+        for key in query.keys:
             sql = f"k{layout.keys.index(key.expression)}"
-            del place
             wanted.setdefault(key.name, {}).setdefault(sql, []).append(position)
         for name, sql in lowered_outputs(layout, query).items():
             wanted.setdefault(name, {}).setdefault(sql, []).append(position)

@@ -11,6 +11,7 @@ from weft.plan.layout import Layout
 from weft.plan.select import partials
 from weft.plan.time_axis import TimeAxis
 from weft.slices.edges import TreeEdges
+from weft.slices.facets import Volume, split_facets
 from weft.slices.fragments import FragmentPlan
 from weft.slices.method import Kind, SliceMethod, choose_method
 from weft.spark.fragments import FRAGMENT, fragment_plan, with_fragments
@@ -46,7 +47,7 @@ def shards(
     if measured is not None and measured.rows:
         rows, span = float(measured.rows), (measured.first, measured.last)
     method = choose_method(edges, rows=rows, span=span, kind=slicing)
-    fragments = fragment_plan(df, layout.predicates)
+    fragments = split_facets(fragment_plan(df, layout.predicates), volume(layout, measured))
     marked = with_fragments(df.where(F.col(axis.quoted).isNotNull()), fragments)
     marked = with_slices(marked, axis.units(), edges, method)
     keys = [F.expr(key).alias(f"k{i}") for i, key in enumerate(layout.keys)]
@@ -54,3 +55,12 @@ def shards(
     grouping += [] if len(layout.predicates) == 1 else [F.col(FRAGMENT).alias("fragment")]
     aggregates = [F.expr(sql).alias(name) for sql, name in partials(layout)]
     return Shards(marked.groupBy(*grouping, *keys).agg(*aggregates), fragments, method)
+
+
+def volume(layout: Layout, measured: Measured | None) -> Volume:
+    """What a tree aggregates, as far as it was measured."""
+    if measured is None or not measured.rows:
+        return Volume()
+    edges = sum(measured.span / step for _, step in layout.progressions())
+    groups = measured.statistics.groups_of(frozenset(layout.keys))
+    return Volume(float(measured.rows), max(1.0, min(edges, float(measured.span))), groups)

@@ -9,15 +9,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from weft.plan.cost import Statistics
-from weft.plan.select import signature
 from weft.plan.time_axis import TimeAxis
 from weft.query.duration import MICROSECONDS
 from weft.query.query import Query
+from weft.spark.fragments import FRAGMENT, fragment_plan, with_fragments
 
 SAMPLE = 100_000
 """Rows in which fragments are counted: enough to see those that matter."""
-PREDICATES = 64
-"""More predicates than these are not evaluated on the sample: their number is taken instead."""
 
 
 @dataclass(frozen=True)
@@ -59,14 +57,19 @@ def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured
         low,
         high,
         rows / (high - low + 1) * unit if rows else 0.0,
-        Statistics(groups=groups or 1.0, fragments=_fragments(df, queries)),
+        Statistics(
+            groups=groups or 1.0,
+            fragments=_fragments(df, queries),
+            span=(high - low + 1) / unit if rows else None,
+        ),
     )
 
 
 def _fragments(df: DataFrame, queries: Sequence[Query]) -> float | None:
     """Distinct fragments in a sample; None (as many as predicates) where that is known well."""
     predicates = list(dict.fromkeys(query.predicate for query in queries))
-    if len(predicates) <= 2 or len(predicates) > PREDICATES:
+    if len(predicates) <= 2:
         return None
-    sample = df.limit(SAMPLE).select(F.expr(signature(predicates)).alias("fragment"))
-    return float(max(1, sample.distinct().count()))
+    sample = df.limit(SAMPLE)
+    marked = with_fragments(sample, fragment_plan(sample, predicates))
+    return float(max(1, marked.select(FRAGMENT).distinct().count()))

@@ -30,13 +30,15 @@ def search(
     progress: Progress | None = None,
     start: str | Grouping = "no_share",
     times: float = 10,
+    most_hard: int = 2**62,
 ) -> Grouping:
     """Make the move that saves the most, again and again: of a query to another or a new tree.
 
     From `"no_share"`, `"random"`, or a grouping, such as that of `weave`, which it then polishes:
     it never returns anything worse than its start. With a query go those of equal edges in its
     tree, because to leave some of them behind never costs less. An iteration is one move; there
-    are at most `times` (the paper has 2, 5 and 10) as many as `weave` needs.
+    are at most `times` (the paper has 2, 5 and 10) as many as `weave` needs, and no more once
+    `most_hard` edge rates were too hard for the recursion: each of those takes a while.
 
     >>> table = WindowTable(range=[16, 10, 8], slide=[4, 5, 4])
     >>> search(table, LinearCost(fixed=1.2, per_edge=0.0, weight=table.overlap)).labels
@@ -67,11 +69,13 @@ def search(
         return replace(begin, report=replace(begin.report, notes=(*begin.report.notes, said)))
     woven = begin if begin.report.strategy == "weave" else weave.search(table, cost)
     most = int(times * woven.report.iterations)
-    moves = Moves(classes, cost, begin, rates)
+    moves = Moves(classes, cost, begin, rates, most_hard)
     made, stop = 0, f"{most:,} moves were made, {times:g} times what weave needs"
     while made < most:
         if not moves.make(tolerance(classes, cost)):
             stop = "no move saves anything"
+            if rates.hard >= most_hard:
+                stop = f"{rates.hard:,} edge rates were hard to compute"
             break
         made += 1
         if progress is not None and made % 16 == 0:

@@ -25,8 +25,15 @@ class Moves:
     lower bounds, so that savings are upper bounds. A tree without queries is a tree to be.
     """
 
-    def __init__(self, classes: Classes, cost: LinearCost, begin: Grouping, rates: Rates) -> None:
-        self.classes, self.rates = classes, rates
+    def __init__(
+        self,
+        classes: Classes,
+        cost: LinearCost,
+        begin: Grouping,
+        rates: Rates,
+        most_hard: int = 2**62,
+    ) -> None:
+        self.classes, self.rates, self.most_hard = classes, rates, most_hard
         self.fixed, self.per_edge = cost.fixed * classes.unit, cost.per_edge
         k = len(classes)
         both = np.unique(begin.labels * k + classes.of_query, return_inverse=True)
@@ -63,12 +70,15 @@ class Moves:
         self.best = self.take.argmin(axis=1)
 
     def make(self, least: float) -> bool:
-        """Make the move that saves the most, if it saves more than `least`; say whether."""
+        """Make the move that saves the most, if it saves more than `least`; say whether.
+
+        Once `most_hard` rates were hard, none is made.
+        """
         everything = np.arange(len(self.kind))
         while True:
             saved = self.give - self.take[everything, self.best]
             thing = int(saved.argmax())
-            if saved[thing] <= least:
+            if saved[thing] <= least or self.rates.hard >= self.most_hard:
                 return False
             source, goal = int(self.tree[thing]), int(self.best[thing])
             if not self.left_exact[thing]:

@@ -1,0 +1,22 @@
+"""Costs measured on a session: every one is told from the others, however few rows there are."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from weft.plan.cost import Constants
+from weft.slices.method import MEASURED
+from weft.spark.calibrate import _tabled, constants, slice_costs
+
+
+def test_slice_costs(spark: SparkSession) -> None:
+    assert len(_tabled(1 << 10).lookup_table(1 << 16) or ()) == 1 << 10
+    costs = slice_costs(spark, rows=20_000, repeats=1)
+    assert costs.search > 0
+    assert costs.most_entries == MEASURED.most_entries
+
+
+def test_constants(spark: SparkSession) -> None:
+    found = constants(spark, rows=20_000, repeats=1)
+    assert found.partial > 1.0  # what no job could do without
+    assert (found.combine, found.tree) == (Constants().combine, Constants().tree)
