@@ -1,0 +1,276 @@
+"""A SELECT statement as trees, and the query that it asks once its window is known.
+
+Every dialect ends here: it takes its window out of the tokens or out of GROUP BY, and the rest of
+the statement is read, checked against its own tokens and made into a `Query` in one way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from weft.errors import QueryError
+from weft.query.aggregates.calls import is_aggregate
+from weft.query.aggregates.output import read_over_aggregates
+from weft.query.expression import check_scalar, function_name
+from weft.query.normal import normal
+from weft.query.query import Query, Source
+from weft.query.syntax.converter import convert
+from weft.query.syntax.lexer import Token, place
+from weft.query.syntax.masking import STATEMENT_WORDS, Masked, mask, parse
+from weft.query.syntax.reader import check
+from weft.query.syntax.tree import Call, Literal, Name, Node, Op, Star, rebuild, walk
+from weft.query.syntax.writer import write, write_tersely
+from weft.query.window import Window
+
+
+@dataclass(frozen=True)
+class Select:
+    """A SELECT statement of one table, whatever its dialect; names lack the table's name."""
+
+    sql: str
+    shape: str
+    """What the dialect accepts, for messages."""
+    start: int
+    items: tuple[Node, ...]
+    table: Name
+    where: Node | None
+    group: tuple[Node, ...]
+    having: Node | None
+
+    @classmethod
+    def read(cls, sql: str, tokens: tuple[Token, ...], shape: str) -> Select:
+        """The statement that the tokens make up; written back, it must give the same tokens."""
+        masked = mask(sql, STATEMENT_WORDS, tokens)
+        found = parse(masked)
+        args = _clauses(found[0]) if len(found) == 1 else None
+        if args is None:
+            raise masked.fail(tokens[0].start, f"accepted is {shape}")
+        table, alias = _table(masked, args["from"].this)
+
+        def read(node: Any) -> Node:
+            return convert(masked, node)
+
+        items = tuple(read(item) for item in args["expressions"])
+        where = read(args["where"].this) if "where" in args else None
+        having = read(args["having"].this) if "having" in args else None
+        group = tuple(read(item) for item in args["group"].expressions) if "group" in args else ()
+        written = _written(items, table, alias, where, group, having)
+        check(masked, written, tokens[0].start, optional=frozenset(("AS",)))
+        select = cls(sql, shape, tokens[0].start, items, table, where, group, having)
+        tables = {table.parts[-1].lower(), (alias or table.parts[-1]).lower()}
+        return select.changed(lambda node: _unqualified(node, tables))
+
+    def changed(self, change: Callable[[Node], Node]) -> Select:
+        """The statement with every expression of it changed."""
+        return replace(
+            self,
+            items=tuple(change(item) for item in self.items),
+            where=None if self.where is None else change(self.where),
+            group=tuple(change(item) for item in self.group),
+            having=None if self.having is None else change(self.having),
+        )
+
+    def fail(self, node: Node | None, message: str) -> QueryError:
+        """An error that quotes the place of a node."""
+        return QueryError(place(self.sql, self.start if node is None else node.at, message))
+
+    def one_window(self, is_window: Callable[[Node], bool], form: str) -> tuple[Node, Select]:
+        """The one window of GROUP BY, and the statement without it."""
+        windows = [item for item in self.group if is_window(item)]
+        if len(windows) != 1:
+            raise self.fail(
+                windows[1] if windows else None,
+                f"GROUP BY needs one {form}, not {len(windows)}: accepted is {self.shape}",
+            )
+        keys = tuple(item for item in self.group if not is_window(item))
+        return windows[0], replace(self, group=keys)
+
+    def query(
+        self, name: str, window: Window, time: str | None, shows_window: Callable[[Node], bool]
+    ) -> Query:
+        """The query that the statement asks; items for which `shows_window` are its window."""
+        keys, outputs = self._columns(shows_window)
+        if self.where is not None:
+            check_scalar(self.sql, self.where)
+        having = None if self.having is None else self._over_keys(self.having, keys, outputs)
+        return Query(
+            name,
+            aggs=outputs,
+            window=window,
+            where=None if self.where is None else write(self.where),
+            by=[self._by(key, alias) for key, alias in keys],
+            having=None if having is None else write(having),
+            source=Source(write(self.table), time),
+        )
+
+    def _columns(
+        self, shows_window: Callable[[Node], bool]
+    ) -> tuple[list[tuple[Node, str | None]], dict[str, str]]:
+        """The keys, with the names that SELECT gives them, and the outputs."""
+        names: dict[int, str] = {}
+        outputs: dict[str, str] = {}
+        normals = [normal(key) for key in self.group]
+        for key in self.group:
+            check_scalar(self.sql, self._key(key, shows_window))
+        for item in self.items:
+            node, alias = split_alias(item)
+            if isinstance(node, Star):
+                raise self.fail(item, "name the columns: a star is accepted in count(*) only")
+            if shows_window(node):
+                continue
+            if normal(node) in normals:
+                names.setdefault(normals.index(normal(node)), alias or _default_name(node))
+                continue
+            if isinstance(node, Name):
+                raise self.fail(
+                    node, f"{write(node)} is neither under an aggregate nor in GROUP BY"
+                )
+            for part in walk(node):
+                if shows_window(part):
+                    raise self.fail(
+                        part,
+                        "the window stands alone in SELECT: the answers' column window has its "
+                        "start and end to compute with",
+                    )
+            read_over_aggregates(self.sql, node, frozenset())
+            output = alias or _default_name(node)
+            if output.casefold() in {known.casefold() for known in outputs}:
+                raise self.fail(item, f"there are two outputs {output!r}: name one with AS")
+            outputs[output] = write(node)
+        if not outputs:
+            raise self.fail(None, "SELECT needs at least one aggregate, such as count(*) AS n")
+        return [(key, names.get(i)) for i, key in enumerate(self.group)], outputs
+
+    def _key(self, key: Node, shows_window: Callable[[Node], bool]) -> Node:
+        if isinstance(key, Literal):
+            raise self.fail(key, "GROUP BY a position is not served: write the expression")
+        if shows_window(key):
+            raise self.fail(key, f"write the window itself: accepted is {self.shape}")
+        for item in self.items:
+            node, alias = split_alias(item)
+            if (
+                isinstance(key, Name)
+                and alias is not None
+                and normal(node) != normal(key)
+                and alias.casefold() == unquoted(key.parts[-1]).casefold()
+            ):
+                raise self.fail(key, f"{alias} names {write(node)} in SELECT: group by that itself")
+        return key
+
+    def _by(self, key: Node, name: str | None) -> str:
+        if name is None and not isinstance(key, Name):
+            raise self.fail(key, "this key needs a name: put it into SELECT with AS name")
+        if isinstance(key, Name) and (name is None or name == _default_name(key)):
+            return write(key)
+        return f"{write(key)} AS {quoted(name or '')}"
+
+    def _over_keys(
+        self, having: Node, keys: list[tuple[Node, str | None]], outputs: dict[str, str]
+    ) -> Node:
+        """HAVING with keys by the names of their columns, which is how a `Query` says them."""
+        named = {normal(key): name for key, name in keys if name is not None}
+        aliases = {output.casefold() for output in outputs}
+
+        def replaced(node: Node) -> Node:
+            if is_aggregate(node):
+                return node
+            if isinstance(node, Name) and unquoted(node.parts[0]).casefold() in aliases:
+                return node
+            name = named.get(normal(node))
+            if name is not None:
+                return Name((quoted(name),), at=node.at)
+            return rebuild(node, replaced)
+
+        return replaced(having)
+
+
+def _clauses(found: exp.Expression | None) -> dict[str, Any] | None:
+    """The clauses of a SELECT, or None if it has other ones than a query may have."""
+    if not isinstance(found, exp.Select):
+        return None
+    args = {clause.rstrip("_"): value for clause, value in found.args.items() if value}
+    known = {"kind", "expressions", "from", "where", "group", "having"}
+    if set(args) - known or "from" not in args or "expressions" not in args:
+        return None
+    if "group" in args and {k for k, v in args["group"].args.items() if v} - {"expressions"}:
+        return None
+    return args
+
+
+def _table(masked: Masked, found: Any) -> tuple[Name, str | None]:
+    if not isinstance(found, exp.Table) or not found.name:
+        raise masked.fail(masked.tokens[0].start, "FROM needs one table")
+    parts = tuple(masked.token(part.name).text for part in found.parts)
+    alias = found.args.get("alias")
+    extra = {key for key, value in found.args.items() if value} - {"this", "db", "catalog", "alias"}
+    if extra or (alias is not None and alias.args.get("columns")):
+        raise masked.fail(masked.tokens[0].start, "FROM needs one table, and nothing else about it")
+    name = masked.token(alias.this.name).text if alias is not None else None
+    return Name(parts, at=masked.token(found.parts[0].name).start), name
+
+
+def _written(
+    items: Iterable[Node],
+    table: Name,
+    alias: str | None,
+    where: Node | None,
+    group: tuple[Node, ...],
+    having: Node | None,
+) -> str:
+    """The statement written back, to be compared with what was read."""
+    listed = ", ".join(map(write_tersely, items))
+    text = f"SELECT {listed} FROM {write_tersely(table)} {alias or ''}"
+    text += "" if where is None else f" WHERE {write_tersely(where)}"
+    text += f" GROUP BY {', '.join(map(write_tersely, group))}" if group else ""
+    return text + ("" if having is None else f" HAVING {write_tersely(having)}")
+
+
+def _unqualified(node: Node, tables: set[str]) -> Node:
+    """The tree with `t.price` as `price`, where t is the table."""
+    if isinstance(node, Name) and len(node.parts) > 1 and node.parts[0].lower() in tables:
+        return Name(node.parts[1:], at=node.at)
+    return rebuild(node, lambda child: _unqualified(child, tables))
+
+
+def split_alias(item: Node) -> tuple[Node, str | None]:
+    """An item of SELECT and the name that AS gives it."""
+    if isinstance(item, Op) and item.op == "AS":
+        return item.args[0], unquoted(write(item.args[1]))
+    return item, None
+
+
+def is_call(node: Node, *names: str) -> bool:
+    """Whether a node calls one of some functions (in lower case)."""
+    return isinstance(node, Call) and function_name(node) in names
+
+
+def is_name(node: Node, *names: str) -> bool:
+    """Whether a node is one of some columns (in lower case)."""
+    return (
+        isinstance(node, Name)
+        and len(node.parts) == 1
+        and unquoted(node.parts[0]).casefold() in names
+    )
+
+
+def _default_name(node: Node) -> str:
+    """The name that Spark gives a column without one (its own spelling for simple calls)."""
+    if isinstance(node, Name):
+        return unquoted(node.parts[-1])
+    if isinstance(node, Call) and node.args and isinstance(node.args[0], Star):
+        return f"{function_name(node)}(1)"
+    return write(node)
+
+
+def quoted(name: str) -> str:
+    """A name in backquotes."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def unquoted(text: str) -> str:
+    """A name without backquotes."""
+    return text[1:-1].replace("``", "`") if text.startswith("`") else text
