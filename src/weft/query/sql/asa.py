@@ -101,13 +101,8 @@ def _take_out(
     cursor = Cursor(sql, tokens, at + (1 if then is None else 2))
     form = f"{word} {then + ' ' if then else ''}name"
     name = cursor.take_name(form)
-    if cursor.word == "(" or cursor.word == "OVER":
-        raise cursor.fail(
-            f"{word} {then or ''} takes a column alone here: compute it in the stream first"
-            if cursor.word == "("
-            else "a timeline for each key (OVER) cannot be shared: leave it out, or run one loom "
-            "for each"
-        )
+    if cursor.word == "(":
+        raise cursor.fail("a column alone is accepted here: compute it in the stream first")
     tables = {token.text.lower() for token in tokens[start + 1 : at]}
     if then is not None and len(name) > 1 and name[0].text.lower() in tables:
         name = name[2:]
@@ -228,13 +223,18 @@ def frame(window: Window, table: str, time: str) -> Frame:
         if length % window.slide:
             raise QueryError(f"{window!r}: {_UNCLEAR.format(what)}")
     offset = (window.phase - _INCLUSIVE) % window.slide
-    offset = offset - window.slide if offset == window.slide - _INCLUSIVE else offset
+    offset -= window.slide if 2 * offset > window.slide else 0
     lengths = [_written("Duration", window.range)]
     kind = "TumblingWindow" if window.slide == window.range else "HoppingWindow"
     lengths += [] if window.slide == window.range else [_written("Hop", window.slide)]
     lengths += [_written("Offset", offset)] if offset else []
     call = f"{kind}({', '.join(lengths)})"
-    return Frame(f"{table} TIMESTAMP BY {time}", ("System.Timestamp() AS window_end",), (call,))
+    return Frame(
+        f"{table} TIMESTAMP BY {time}",
+        ("System.Timestamp() AS window_end",),
+        (call,),
+        ("window_end",),
+    )
 
 
 def _written(function: str, length: int) -> str:

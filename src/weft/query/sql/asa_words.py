@@ -1,4 +1,4 @@
-"""What Azure Stream Analytics says in other words than Spark, or in the same and means otherwise."""
+"""What Azure Stream Analytics says in other words than Spark, or means otherwise by them."""
 
 from __future__ import annotations
 

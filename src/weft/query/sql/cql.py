@@ -17,7 +17,7 @@ from weft.errors import QueryError, WindowError
 from weft.query.duration import Duration, format_duration
 from weft.query.sql.cursor import Cursor, clause
 from weft.query.sql.dialect import Asked, Dialect, Frame
-from weft.query.sql.lengths import read_length
+from weft.query.sql.lengths import inclusive_hint, interval, read_length
 from weft.query.sql.select import Select
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token, place
@@ -109,7 +109,7 @@ def _length(cursor: Cursor, field: str) -> tuple[int, Duration]:
     if token.kind == "string" and token.text[0] in "'\"":
         value = _spelled(token.text[1:-1])
     elif token.kind == "literal" and token.text.startswith("INTERVAL"):
-        value = _spelled(token.text.replace("'", "").replace('"', ""))
+        value = _spelled(interval(token.text))
     elif token.kind == "number":
         terms = [token.text]
         while cursor.tokens[cursor.position : cursor.position + 1] and (
@@ -138,7 +138,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
     if window.phase != -window.range % window.slide:
         raise QueryError(
             f"CQL's windows end at multiples of the slide and take no other offset, and {window!r} "
-            f"does not: its offset would have to be the range's opposite modulo the slide"
+            f"does not: its offset would have to be -range modulo the slide{inclusive_hint(window)}"
         )
     lengths = (window.range, window.slide)
     if window.axis == "time":

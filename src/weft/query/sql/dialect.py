@@ -50,6 +50,8 @@ class Frame:
     """Items of SELECT that show the window."""
     group: tuple[str, ...] = ()
     """Items of GROUP BY that make the window."""
+    columns: tuple[str, ...] = ()
+    """Names that the window takes, so that nothing of the query may have them."""
 
 
 @dataclass(frozen=True)

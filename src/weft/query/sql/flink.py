@@ -19,7 +19,7 @@ from weft.query.normal import normal
 from weft.query.sql.cursor import Cursor, clause
 from weft.query.sql.dialect import Asked, Dialect, Frame
 from weft.query.sql.flink_words import WORDS
-from weft.query.sql.lengths import constant, read_length
+from weft.query.sql.lengths import constant, inclusive_hint, read_length
 from weft.query.sql.select import Select, is_call, is_name, unquoted
 from weft.query.syntax.lexer import Token
 from weft.query.syntax.tree import Call, Literal, Name, Node, rebuild
@@ -178,8 +178,10 @@ def frame(window: Window, table: str, time: str) -> Frame:
         ("offset", window.phase),
     ):
         if length % MICROSECONDS["millisecond"]:
-            raise QueryError(f"Flink's windows are in milliseconds, and the {field} of {window!r} "
-                             f"is finer")  # fmt: skip
+            raise QueryError(
+                f"Flink's windows are in milliseconds, and the {field} of {window!r} is finer"
+                f"{inclusive_hint(window)}"
+            )
     tumbles = window.slide == window.range
     lengths = [*([] if tumbles else [window.slide]), window.range]
     if window.range % window.slide:
@@ -191,14 +193,15 @@ def frame(window: Window, table: str, time: str) -> Frame:
             )
         grouped = f"HOP({time}, {', '.join(map(_interval, lengths))})"
         shown = [f"HOP_{what}({grouped[4:-1]}) AS window_{what.lower()}" for what in _BOUNDS]
-        return Frame(table, tuple(shown), (grouped,))
+        return Frame(table, tuple(shown), (grouped,), _COLUMNS[:2])
     lengths += [window.phase] if window.phase else []
     listed = ", ".join(map(_interval, lengths))
     function = "TUMBLE" if tumbles else "HOP"
     return Frame(
         f"TABLE({function}(TABLE {table}, DESCRIPTOR({time}), {listed}))",
-        ("window_start", "window_end"),
-        ("window_start", "window_end"),
+        _COLUMNS[:2],
+        _COLUMNS[:2],
+        _COLUMNS,
     )
 
 

@@ -1,4 +1,4 @@
-"""What Flink SQL says in other words than Spark, or in the same words and means otherwise."""
+"""What Flink SQL says in other words than Spark, or means otherwise by them."""
 
 from __future__ import annotations
 

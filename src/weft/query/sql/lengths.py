@@ -8,6 +8,7 @@ from weft.errors import WindowError
 from weft.query.duration import Duration, parse_duration
 from weft.query.syntax.lexer import place
 from weft.query.syntax.tree import Literal, Node
+from weft.query.window import Window
 
 
 def read_length(sql: str, at: int, field: str, value: Duration) -> int:
@@ -36,6 +37,16 @@ def constant(node: Node) -> Duration | None:
         if node.kind == "typed" and node.text.startswith("INTERVAL"):
             return interval(node.text)
     return None
+
+
+def inclusive_hint(window: Window) -> str:
+    """What to do about a window of Azure's that another dialect cannot say."""
+    if window.axis != "time" or window.phase % 1000 != 1:
+        return ""
+    return (
+        " (windows of Azure Stream Analytics take in their end and not their start; with "
+        "Offset(microsecond, -1) there it is the other way round, as in other dialects)"
+    )
 
 
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")

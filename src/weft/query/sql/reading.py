@@ -61,7 +61,7 @@ def parse_queries(
     ... SELECT count(*) AS n FROM t GROUP BY window(ts, '1 minute');
     ... SELECT count(*) AS n FROM t [RANGE '1 hour' SLIDE '5 min'];
     ... SELECT count(*) AS n FROM t TIMESTAMP BY ts GROUP BY
-    ...     Windows(Window('10s', TumblingWindow(second, 10)), Window('1h', TumblingWindow(hour, 1)))
+    ...     Windows(Window('10s', Tumbling(second, 10)), Window('1h', Tumbling(hour, 1)))
     ... ''')]
     ['per_minute', 'q2', 'q3_10s', 'q3_1h']
     """

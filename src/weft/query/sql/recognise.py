@@ -54,18 +54,27 @@ def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
     for index, token in enumerate(tokens):
         if token.kind != "name":
             continue
-        following = [later.word for later in tokens[index + 1 : index + 3]] + ["", ""]
-        called = following[0] == "(" and (index == 0 or tokens[index - 1].text != ".")
-        if called and token.word in _ASA_CALLS:
+        after, then = [*(later.word for later in tokens[index + 1 : index + 3]), "", ""][:2]
+        before = tokens[index - 1].word if index else ""
+        called = token.word if after == "(" and before != "." else ""
+        if (
+            called in _ASA_CALLS
+            or (token.word, after) == ("TIMESTAMP", "BY")
+            or ((token.word, after) == ("SYSTEM", ".") and then in ("TIMESTAMP", "WINDOW"))
+        ):
             yield "asa", token
-        elif token.word == "TIMESTAMP" and following[0] == "BY":
-            yield "asa", token
-        elif token.word == "SYSTEM" and following[0] == "." and following[1] in _SYSTEM:
-            yield "asa", token
-        elif called and token.word in _FLINK_CALLS:
-            yield "flink", token
-        elif called and token.word == "TABLE" and tokens[index - 1].word == "FROM":
+        elif (called in _FLINK_CALLS and not _is_azure_hop(tokens, index)) or (
+            called == "TABLE" and before == "FROM"
+        ):
             yield "flink", token
 
 
-_SYSTEM = ("TIMESTAMP", "WINDOW")
+def _is_azure_hop(tokens: tuple[Token, ...], index: int) -> bool:
+    """`Hop(minute, 5)`, where Flink has `HOP(TABLE t, ...)` or `HOP(time, INTERVAL ...)`."""
+    inside = tokens[index + 2 : index + 5]
+    return (
+        tokens[index].word == "HOP"
+        and len(inside) == 3
+        and inside[1].text == ","
+        and inside[2].kind == "number"
+    )

@@ -60,6 +60,7 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, st
     depth, clause, before = 0, "", None
     for token, after in zip(tokens, (*tokens[1:], None), strict=True):
         ended = before is not None and _ends_operand(before)
+        counted = after is not None and (after.kind == "number" or after.text == "(")
         if token.text in ("(", ")"):
             depth += 1 if token.text == "(" else -1
         elif token.text == "," and depth == 0 and clause == "FROM":
@@ -73,6 +74,8 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, st
                 )
             if token.word == "DISTINCT" and before is not None and before.word == "SELECT":
                 raise _fail(sql, token, "SELECT DISTINCT is not served: a group is one row anyway")
+            if token.word == "OVER" and ended and clause == "FROM":
+                raise _fail(sql, token, "a timeline for each key cannot be shared: leave OVER out")
             if token.word in _CLAUSES and ended:
                 raise _fail(sql, token, f"{token.word}: {_CLAUSES[token.word]}")
             if ended and after is not None and (token.word, after.word) in _PAIRS:
@@ -80,9 +83,8 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, st
                 raise _fail(sql, token, f"{token.word} {after.word}: {reason}")
             if token.word in refused and after is not None and after.text == "(":
                 raise _fail(sql, token, f"{token.text}: {refused[token.word]}")
-            if token.word == "TOP" and before is not None and before.word == "SELECT":
-                if after is not None and (after.kind == "number" or after.text == "("):
-                    raise _fail(sql, token, f"TOP: {_CLAUSES['LIMIT']}")
+            if token.word == "TOP" and before is not None and before.word == "SELECT" and counted:
+                raise _fail(sql, token, f"TOP: {_CLAUSES['LIMIT']}")
             if depth == 0 and token.word in ("FROM", "WHERE", "GROUP", "HAVING"):
                 clause = token.word
         before = token

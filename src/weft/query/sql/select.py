@@ -181,7 +181,7 @@ class Select:
             if isinstance(node, Name) and unquoted(node.parts[0]).casefold() in aliases:
                 return node
             name = named.get(normal(node))
-            if name is not None:
+            if name is not None and not is_name(node, name.casefold()):
                 return Name((quoted(name),), at=node.at)
             return rebuild(node, replaced)
 

@@ -15,7 +15,7 @@ from weft.errors import ExpressionError
 from weft.query.aggregates.calls import is_aggregate
 from weft.query.expression import function_name
 from weft.query.syntax.lexer import Token, place
-from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, rebuild
+from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, Star, rebuild
 from weft.query.syntax.writer import write
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -25,7 +25,7 @@ _WORDS = frozenset(
         *("and", "or", "not", "in", "is", "null", "true", "false", "between", "case", "when"),
         *("then", "else", "end", "like", "ilike", "rlike", "regexp", "escape", "div", "as"),
         *("distinct", "from", "where", "select", "group", "by", "having", "filter", "over"),
-        *("interval", "date", "timestamp", "timestamp_ntz", "timestamp_ltz", "time", "x", "r"),
+        *("interval", "date", "timestamp", "timestamp_ntz", "timestamp_ltz", "time"),
         *("cast", "try_cast", "extract", "any", "some", "all", "exists", "ignore", "respect"),
         *("nulls", "on", "join", "union", "order", "limit", "with", "within", "window", "table"),
         *("current_date", "current_timestamp", "current_time", "localtimestamp", "grouping"),
@@ -88,6 +88,8 @@ class Vocabulary:
 
         def change(part: Node) -> Node:
             part = rebuild(part, change)
+            if isinstance(part, Name):
+                return Name(tuple(map(_needless, part.parts)), at=part.at)
             if isinstance(part, Call):
                 name = function_name(part)
                 if name in self.false_friends:
@@ -164,29 +166,28 @@ class Vocabulary:
             reason = self._refused(node)
             if reason is not None:
                 raise ExpressionError(f"{write(node)}: {reason}")
-        elif not isinstance(node, Case):
-            if type(node).__name__ != "Star":
-                raise self._lacks(type(node).__name__.lower())
+        elif not isinstance(node, (Case, Star)):
+            raise self._lacks(type(node).__name__.lower())
         return node
 
     def _literal(self, node: Literal) -> Literal:
         text = node.text
         if node.kind == "number" and text[-1].isalpha():
-            raise self._lacks(f"the number {text}")
+            raise self._lacks(f"number such as {text}")
         if node.kind == "string":
             quote = text[0]
             if quote not in "'\"" or "\\" in text:
-                raise self._lacks(f"the string {text}")
+                raise self._lacks(f"string such as {text}")
             if quote == '"':
                 inner = text[1:-1].replace('""', '"').replace("'", "''")
                 return replace(node, text=f"'{inner}'")
         if node.kind == "typed":
             word = text.split(" ")[0]
             if word not in self.literals:
-                raise self._lacks(f"the constant {text}")
+                raise self._lacks(f"constant such as {text}")
             return replace(node, text=self.literals[word] + text[len(word) :])
         if node.kind == "boolean" and "TRUE" not in (self.operators or ()):
-            raise self._lacks(f"the constant {text}")
+            raise self._lacks(f"constant such as {text}")
         return node
 
     def _call(self, node: Call) -> Call:
@@ -216,6 +217,14 @@ def _is_whole(node: Node) -> bool:
     if isinstance(node, Op) and node.op in ("+", "-", "*", "%", "NEG", "PAREN", "/"):
         return all(map(_is_whole, node.args))
     return False
+
+
+_TYPES = ("`date`", "`time`", "`timestamp`")
+
+
+def _needless(text: str) -> str:
+    """A name without the quotes that other dialects need around it and Spark does not."""
+    return text[1:-1] if text.lower() in _TYPES else text
 
 
 def _unquoted(text: str) -> str:

@@ -10,7 +10,7 @@ from weft.query.sql.dialect import Dialect, DialectName
 from weft.query.sql.reading import find_dialect
 from weft.query.sql.select import unquoted
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Name, Node, Op, rebuild
+from weft.query.syntax.tree import Name, Node, rebuild
 from weft.query.syntax.writer import write
 
 TABLE, TIME = "stream", "ts"
@@ -65,6 +65,10 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
         output.name: read_expression(output.native if dialect.name == "spark" else sql)
         for output, sql in zip(query.outputs, query.aggs.values(), strict=True)
     }
+    used = {*query.columns, *(name.casefold() for name in (*keys, *outputs))}
+    for column in frame.columns:
+        if column in used:
+            raise QueryError(f"{column} is a column of the window there: rename the query's own")
     grouped = [*frame.group, *(words.write(key) for key in keys.values())]
     items = [*frame.shown]
     items += [_item(dialect, node, name) for name, node in keys.items()]
@@ -110,7 +114,7 @@ def _having(dialect: Dialect, node: Node, columns: Mapping[str, Node]) -> Node:
             return part
         if isinstance(part, Name) and len(part.parts) == 1 and not dialect.names_outputs:
             meaning = meanings.get(unquoted(part.parts[0]).casefold())
-            return part if meaning is None else Op("PAREN", (meaning,), at=part.at)
+            return part if meaning is None else meaning
         return rebuild(part, inlined)
 
     def bounded(part: Node) -> Node:
