@@ -17,6 +17,7 @@ from fractions import Fraction
 from weft.errors import QueryError, WindowError
 from weft.query.duration import MICROSECONDS
 from weft.query.expression import function_name
+from weft.query.names import check_query_name
 from weft.query.sql.asa_words import WORDS
 from weft.query.sql.cursor import Cursor, clause
 from weft.query.sql.dialect import Asked, Dialect, Frame
@@ -54,15 +55,19 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     tokens, into = _take_out(sql, _bracketed(sql, tokens), "SELECT", "INTO", None)
     tokens, time = _take_out(sql, tokens, "FROM", "TIMESTAMP", "BY")
     select = Select.read(sql, tokens, SHAPE)
-    found, select = select.one_window(_is_window, f"window, {_FORM}, or Windows(...)")
-    windows = tuple(_windows(select, found))
-    select = select.changed(lambda node: WORDS.to_spark(sql, node))
     for key in select.group:
         if any(map(_is_system, walk(key))):
             raise select.fail(
                 key, "a snapshot window has no length to slice: use TumblingWindow(unit, size)"
             )
-    return Asked(select, windows, time, _shows_window, into)
+    found, select = select.one_window(_is_window, f"window, {_FORM}, or Windows(...)")
+    windows = tuple(_windows(select, found))
+    select = select.changed(lambda node: WORDS.to_spark(sql, node))
+    select.refuse_window_within(_is_system)
+    for part in walk(select.having) if select.having is not None else ():
+        if _is_system(part):
+            raise select.fail(part, "System belongs into SELECT: filter on the answers' window")
+    return Asked(select, windows, time, _shows_window, into and unquoted(into))
 
 
 def _bracketed(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -128,6 +133,10 @@ def _windows(select: Select, node: Node) -> list[tuple[str | None, Window]]:
             if len(item.args) != 2 or not isinstance(first, Literal) or first.kind != "string":
                 raise select.fail(item, f"accepted is Window('id', {_FORM})")
             id_, definition = first.text[1:-1].replace("''", "'"), item.args[1]
+            try:
+                check_query_name(id_)
+            except QueryError as error:
+                raise select.fail(first, str(error)) from None
             if id_.casefold() in {(known or "").casefold() for known, _ in found}:
                 raise select.fail(first, f"there are two windows {id_!r}: ids differ")
         if not is_call(definition, *_TUMBLING, *_HOPPING):

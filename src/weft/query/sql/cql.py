@@ -45,12 +45,12 @@ _OTHER_WINDOWS = {
 
 def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     """What a statement in CQL asks."""
-    begin = window_clause(tokens)
-    if begin is None:
-        at = clause(tokens, "FROM")
-        raise QueryError(
-            place(sql, tokens[at or 0].start, f"FROM needs a window: accepted is {SHAPE}")
-        )
+    begin, start = window_clause(tokens), clause(tokens, "FROM")
+    others = [clause(tokens, word) for word in ("WHERE", "GROUP", "HAVING")]
+    end = min((at for at in others if at is not None), default=len(tokens))
+    if begin is None or not (start or 0) < begin < end:
+        at = tokens[begin if begin is not None else start or 0].start
+        raise QueryError(place(sql, at, f"FROM needs a window: accepted is {SHAPE}"))
     cursor = Cursor(sql, tokens, begin + 1)
     window = _window(cursor)
     rest = tokens[:begin] + tokens[cursor.position :]
@@ -85,6 +85,8 @@ def _window(cursor: Cursor) -> Window:
     if cursor.word in _OTHER_WINDOWS:
         raise cursor.fail(f"{cursor.word}: {_OTHER_WINDOWS[cursor.word]}")
     cursor.expect("RANGE", _FORM)
+    if cursor.word == "UNBOUNDED":
+        raise cursor.fail(f"RANGE UNBOUNDED: {_OTHER_WINDOWS['UNBOUNDED']}")
     range_, range_value = _length(cursor, "range")
     if cursor.word == "]":
         raise cursor.fail(

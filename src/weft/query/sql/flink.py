@@ -61,6 +61,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     select = Select.read(sql, rest, SHAPE)
     if not all(any(is_name(key, column) for key in select.group) for column in _COLUMNS[:2]):
         raise select.fail(None, f"GROUP BY needs window_start and window_end: accepted is {SHAPE}")
+    select.refuse_window_within(lambda node: is_name(node, *_COLUMNS))
     keys = tuple(key for key in select.group if not is_name(key, *_COLUMNS))
     select = _in_spark(replace(select, group=keys))
     return Asked(select, ((None, window),), time, lambda node: is_name(node, *_COLUMNS))

@@ -50,6 +50,7 @@ def inclusive_hint(window: Window) -> str:
 
 
 _UNITS = ("DAY", "HOUR", "MINUTE", "SECOND")
+_MOST = {"DAY": 0, "HOUR": 24, "MINUTE": 60, "SECOND": 60}
 _COMPOUND = re.compile(r"INTERVAL '([\d :.]+)' (\w+?)S? TO (\w+?)S?")
 
 
@@ -63,6 +64,10 @@ def interval(text: str) -> str:
     if found is not None and found[2] in _UNITS and found[3] in _UNITS:
         units = _UNITS[_UNITS.index(found[2]) : _UNITS.index(found[3]) + 1]
         values = re.split("[ :]", found[1])
-        if len(values) == len(units) and all(values):
+        if len(values) == len(units) and all(
+            re.fullmatch(r"\d{1,9}(\.\d+)?", value)
+            and (unit == units[0] or float(value) < _MOST[unit])
+            for value, unit in zip(values, units, strict=True)
+        ):
             return " ".join(f"{value} {unit}" for value, unit in zip(values, units, strict=True))
     return text.replace("'", "").replace('"', "")

@@ -63,17 +63,17 @@ def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
             or ((token.word, after) == ("SYSTEM", ".") and then in ("TIMESTAMP", "WINDOW"))
         ):
             yield "asa", token
-        elif (called in _FLINK_CALLS and not _is_azure_hop(tokens, index)) or (
+        elif (called in _FLINK_CALLS and not _is_of_azure(tokens, index)) or (
             called == "TABLE" and before == "FROM"
         ):
             yield "flink", token
 
 
-def _is_azure_hop(tokens: tuple[Token, ...], index: int) -> bool:
+def _is_of_azure(tokens: tuple[Token, ...], index: int) -> bool:
     """`Hop(minute, 5)`, where Flink has `HOP(TABLE t, ...)` or `HOP(time, INTERVAL ...)`."""
     inside = tokens[index + 2 : index + 5]
     return (
-        tokens[index].word == "HOP"
+        tokens[index].word in ("HOP", "SESSION")
         and len(inside) == 3
         and inside[1].text == ","
         and inside[2].kind == "number"

@@ -61,8 +61,8 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, st
     for token, after in zip(tokens, (*tokens[1:], None), strict=True):
         ended = before is not None and _ends_operand(before)
         counted = after is not None and (after.kind == "number" or after.text == "(")
-        if token.text in ("(", ")"):
-            depth += 1 if token.text == "(" else -1
+        if token.text in ("(", ")", "[", "]"):
+            depth += 1 if token.text in ("(", "[") else -1
         elif token.text == "," and depth == 0 and clause == "FROM":
             raise _fail(sql, token, _JOIN)
         elif token.text == "*" and depth == 0 and clause == "" and not ended:
@@ -78,6 +78,8 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, st
                 raise _fail(sql, token, "a timeline for each key cannot be shared: leave OVER out")
             if token.word in _CLAUSES and ended:
                 raise _fail(sql, token, f"{token.word}: {_CLAUSES[token.word]}")
+            if after is not None and (token.word, after.word) == ("GROUPING", "SETS"):
+                raise _fail(sql, token, f"GROUPING SETS: {_GROUPINGS}")
             if ended and after is not None and (token.word, after.word) in _PAIRS:
                 reason = _PAIRS[token.word, after.word]
                 raise _fail(sql, token, f"{token.word} {after.word}: {reason}")

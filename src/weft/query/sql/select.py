@@ -21,7 +21,7 @@ from weft.query.query import Query, Source
 from weft.query.syntax.converter import convert
 from weft.query.syntax.lexer import Token, place
 from weft.query.syntax.masking import STATEMENT_WORDS, Masked, mask, parse
-from weft.query.syntax.reader import check
+from weft.query.syntax.reader import check, refuse_operators
 from weft.query.syntax.tree import Call, Literal, Name, Node, Op, Star, rebuild, walk
 from weft.query.syntax.writer import write, write_tersely
 from weft.query.window import Window
@@ -45,6 +45,7 @@ class Select:
     def read(cls, sql: str, tokens: tuple[Token, ...], shape: str) -> Select:
         """The statement that the tokens make up; written back, it must give the same tokens."""
         masked = mask(sql, STATEMENT_WORDS, tokens)
+        refuse_operators(masked)
         found = parse(masked)
         args = _clauses(found[0]) if len(found) == 1 else None
         if args is None:
@@ -89,6 +90,17 @@ class Select:
         keys = tuple(item for item in self.group if not is_window(item))
         return windows[0], replace(self, group=keys)
 
+    def refuse_window_within(self, shows_window: Callable[[Node], bool]) -> None:
+        """Refuse the window where its rows are still being chosen: in WHERE and in aggregates."""
+        parts = [] if self.where is None else list(walk(self.where))
+        for node in (*self.items, *([] if self.having is None else [self.having])):
+            parts += [p for call in walk(node) if is_aggregate(call) for p in walk(call)]
+        for part in parts:
+            if shows_window(part):
+                raise self.fail(
+                    part, "the window is known only after its rows: use it in SELECT or HAVING"
+                )
+
     def query(
         self, name: str, window: Window, time: str | None, shows_window: Callable[[Node], bool]
     ) -> Query:
@@ -113,6 +125,7 @@ class Select:
         """The keys, with the names that SELECT gives them, and the outputs."""
         names: dict[int, str] = {}
         outputs: dict[str, str] = {}
+        taken = {"window": "that of the window's column"}
         normals = [normal(key) for key in self.group]
         for key in self.group:
             check_scalar(self.sql, self._key(key, shows_window))
@@ -136,14 +149,27 @@ class Select:
                         "the window stands alone in SELECT: the answers' column window has its "
                         "start and end to compute with",
                     )
-            read_over_aggregates(self.sql, node, frozenset())
+            if not read_over_aggregates(self.sql, node, frozenset())[1]:
+                raise self.fail(
+                    node,
+                    f"{write(node)} has no aggregate: an output is one, or is computed of some",
+                )
             output = alias or _default_name(node)
-            if output.casefold() in {known.casefold() for known in outputs}:
-                raise self.fail(item, f"there are two outputs {output!r}: name one with AS")
+            if output.casefold() in taken:
+                raise self.fail(
+                    item, f"the name {output!r} is {taken[output.casefold()]}: use another with AS"
+                )
+            taken[output.casefold()] = "that of another output already"
             outputs[output] = write(node)
+        keys = [(key, names.get(i)) for i, key in enumerate(self.group)]
+        for key, name in keys:
+            known = (name or _default_name(key)).casefold()
+            if known in taken:
+                raise self.fail(key, f"the name {known!r} is {taken[known]}: use another with AS")
+            taken[known] = "that of another key already"
         if not outputs:
             raise self.fail(None, "SELECT needs at least one aggregate, such as count(*) AS n")
-        return [(key, names.get(i)) for i, key in enumerate(self.group)], outputs
+        return keys, outputs
 
     def _key(self, key: Node, shows_window: Callable[[Node], bool]) -> Node:
         if isinstance(key, Literal):
@@ -185,7 +211,11 @@ class Select:
                 return Name((quoted(name),), at=node.at)
             return rebuild(node, replaced)
 
-        return replaced(having)
+        found = replaced(having)
+        columns = {name or _default_name(key) for key, name in keys}
+        allowed = frozenset(("window", *(name.casefold() for name in (*columns, *outputs))))
+        read_over_aggregates(self.sql, found, allowed)  # its errors have a place in this text
+        return found
 
 
 def _clauses(found: exp.Expression | None) -> dict[str, Any] | None:

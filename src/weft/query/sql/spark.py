@@ -15,6 +15,7 @@ from __future__ import annotations
 from weft.errors import QueryError
 from weft.query.duration import format_duration
 from weft.query.expression import check_scalar
+from weft.query.normal import normal
 from weft.query.sql.dialect import Asked, Dialect, Frame
 from weft.query.sql.lengths import constant, read_length
 from weft.query.sql.select import Select, is_call, unquoted
@@ -43,7 +44,16 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     slide = given.get("slide", given["range"])
     window = Window.of_units(given["range"], slide, given.get("offset", 0), "time")
     check_scalar(sql, call.args[0])
-    return Asked(select, ((None, window),), write(call.args[0]), _shows_window)
+    asked = normal(call)
+
+    def shows_window(node: Node) -> bool:
+        if isinstance(node, Name):
+            return unquoted(node.parts[0]).lower() == "window"
+        if is_call(node, "window") and normal(node) != asked:
+            raise select.fail(node, f"this is not the window of GROUP BY, {write(call)}")
+        return is_call(node, "window")
+
+    return Asked(select, ((None, window),), write(call.args[0]), shows_window)
 
 
 def _length(select: Select, field: str, node: Node) -> int:
@@ -51,12 +61,6 @@ def _length(select: Select, field: str, node: Node) -> int:
     if value is None:
         raise select.fail(node, f"{field} must be a constant such as '10 minutes'")
     return read_length(select.sql, node.at, field, value)
-
-
-def _shows_window(node: Node) -> bool:
-    if isinstance(node, Name):
-        return unquoted(node.parts[0]).lower() == "window"
-    return is_call(node, "window")
 
 
 def frame(window: Window, table: str, time: str) -> Frame:

@@ -23,8 +23,8 @@ def write_query(
 ) -> str:  # fmt: skip
     """The query as one statement of a dialect, with its name in a comment.
 
-    Read back, it is an equal query. `table` and `time` are those of the query's source unless
-    given, or else `stream` and `ts`.
+    Read back, it is an equal query, but for quotes that words of SQL need as names. `table` and
+    `time` are those of the query's source unless given, or else `stream` and `ts`.
 
     >>> from weft.query.window import Window
     >>> q = Query("big", aggs={"value": "sum(price * volume)"}, by="symbol",
