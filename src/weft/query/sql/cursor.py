@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from weft.errors import QueryError
 from weft.query.syntax.lexer import Token, place
+from weft.query.syntax.masking import STATEMENT_WORDS
 
 
 class Cursor:
@@ -50,7 +51,7 @@ class Cursor:
         begin = self.position
         while True:
             token = self.take()
-            if token.kind not in ("name", "quoted"):
+            if token.kind not in ("name", "quoted") or token.word in STATEMENT_WORDS:
                 self.position -= 1
                 raise self.fail(f"a name is missing: accepted is {form}")
             if not self.accept("."):
