@@ -20,7 +20,8 @@ from weft.query.sql.cursor import Cursor, clause
 from weft.query.sql.dialect import Asked, Dialect, Frame
 from weft.query.sql.flink_words import WORDS
 from weft.query.sql.lengths import constant, inclusive_hint, read_length
-from weft.query.sql.select import Select, is_call, is_name, unquoted
+from weft.query.sql.nodes import is_call, is_name, unquoted
+from weft.query.sql.select import Select
 from weft.query.syntax.lexer import Token
 from weft.query.syntax.tree import Call, Literal, Name, Node, rebuild
 from weft.query.syntax.writer import write

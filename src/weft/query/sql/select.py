@@ -15,14 +15,15 @@ from sqlglot import exp
 from weft.errors import QueryError
 from weft.query.aggregates.calls import is_aggregate
 from weft.query.aggregates.output import read_over_aggregates
-from weft.query.expression import check_scalar, function_name
+from weft.query.expression import check_scalar
 from weft.query.normal import normal
 from weft.query.query import Query, Source
+from weft.query.sql.nodes import default_name, is_name, quoted, split_alias, unquoted
 from weft.query.syntax.converter import convert
 from weft.query.syntax.lexer import Token, place
 from weft.query.syntax.masking import STATEMENT_WORDS, Masked, mask, parse
 from weft.query.syntax.reader import check, refuse_operators
-from weft.query.syntax.tree import Call, Literal, Name, Node, Op, Star, rebuild, walk
+from weft.query.syntax.tree import Literal, Name, Node, Star, rebuild, walk
 from weft.query.syntax.writer import write, write_tersely
 from weft.query.window import Window
 
@@ -136,7 +137,7 @@ class Select:
             if shows_window(node):
                 continue
             if normal(node) in normals:
-                names.setdefault(normals.index(normal(node)), alias or _default_name(node))
+                names.setdefault(normals.index(normal(node)), alias or default_name(node))
                 continue
             if isinstance(node, Name):
                 raise self.fail(
@@ -154,7 +155,7 @@ class Select:
                     node,
                     f"{write(node)} has no aggregate: an output is one, or is computed of some",
                 )
-            output = alias or _default_name(node)
+            output = alias or default_name(node)
             if output.casefold() in taken:
                 raise self.fail(
                     item, f"the name {output!r} is {taken[output.casefold()]}: use another with AS"
@@ -163,7 +164,7 @@ class Select:
             outputs[output] = write(node)
         keys = [(key, names.get(i)) for i, key in enumerate(self.group)]
         for key, name in keys:
-            known = (name or _default_name(key)).casefold()
+            known = (name or default_name(key)).casefold()
             if known in taken:
                 raise self.fail(key, f"the name {known!r} is {taken[known]}: use another with AS")
             taken[known] = "that of another key already"
@@ -190,7 +191,7 @@ class Select:
     def _by(self, key: Node, name: str | None) -> str:
         if name is None and not isinstance(key, Name):
             raise self.fail(key, "this key needs a name: put it into SELECT with AS name")
-        if isinstance(key, Name) and (name is None or name == _default_name(key)):
+        if isinstance(key, Name) and (name is None or name == default_name(key)):
             return write(key)
         return f"{write(key)} AS {quoted(name or '')}"
 
@@ -212,7 +213,7 @@ class Select:
             return rebuild(node, replaced)
 
         found = replaced(having)
-        columns = {name or _default_name(key) for key, name in keys}
+        columns = {name or default_name(key) for key, name in keys}
         allowed = frozenset(("window", *(name.casefold() for name in (*columns, *outputs))))
         read_over_aggregates(self.sql, found, allowed)  # its errors have a place in this text
         return found
@@ -264,43 +265,3 @@ def _unqualified(node: Node, tables: set[str]) -> Node:
     if isinstance(node, Name) and len(node.parts) > 1 and node.parts[0].lower() in tables:
         return Name(node.parts[1:], at=node.at)
     return rebuild(node, lambda child: _unqualified(child, tables))
-
-
-def split_alias(item: Node) -> tuple[Node, str | None]:
-    """An item of SELECT and the name that AS gives it."""
-    if isinstance(item, Op) and item.op == "AS":
-        return item.args[0], unquoted(write(item.args[1]))
-    return item, None
-
-
-def is_call(node: Node, *names: str) -> bool:
-    """Whether a node calls one of some functions (in lower case)."""
-    return isinstance(node, Call) and function_name(node) in names
-
-
-def is_name(node: Node, *names: str) -> bool:
-    """Whether a node is one of some columns (in lower case)."""
-    return (
-        isinstance(node, Name)
-        and len(node.parts) == 1
-        and unquoted(node.parts[0]).casefold() in names
-    )
-
-
-def _default_name(node: Node) -> str:
-    """The name that Spark gives a column without one (its own spelling for simple calls)."""
-    if isinstance(node, Name):
-        return unquoted(node.parts[-1])
-    if isinstance(node, Call) and node.args and isinstance(node.args[0], Star):
-        return f"{function_name(node)}(1)"
-    return write(node)
-
-
-def quoted(name: str) -> str:
-    """A name in backquotes."""
-    return "`" + name.replace("`", "``") + "`"
-
-
-def unquoted(text: str) -> str:
-    """A name without backquotes."""
-    return text[1:-1].replace("``", "`") if text.startswith("`") else text

@@ -18,7 +18,8 @@ from weft.query.expression import check_scalar
 from weft.query.normal import normal
 from weft.query.sql.dialect import Asked, Dialect, Frame
 from weft.query.sql.lengths import constant, read_length
-from weft.query.sql.select import Select, is_call, unquoted
+from weft.query.sql.nodes import is_call, unquoted
+from weft.query.sql.select import Select
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token
 from weft.query.syntax.tree import Call, Name, Node
@@ -77,7 +78,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
     if window.phase:
         lengths.append(window.phase)
     listed = ", ".join(f"'{format_duration(length)}'" for length in lengths)
-    return Frame(table, ("window",), (f"window({time}, {listed})",))
+    return Frame(table, ("window",), (f"window({time}, {listed})",), ("window",))
 
 
 SPARK = Dialect(

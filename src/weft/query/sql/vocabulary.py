@@ -14,6 +14,7 @@ from typing import NoReturn
 from weft.errors import ExpressionError
 from weft.query.aggregates.calls import is_aggregate
 from weft.query.expression import function_name
+from weft.query.sql.nodes import unquoted
 from weft.query.syntax.lexer import Token, place
 from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, Star, rebuild
 from weft.query.syntax.writer import write
@@ -149,7 +150,7 @@ class Vocabulary:
             return node
         node = rebuild(node, self.from_spark)
         if isinstance(node, Name):
-            return Name(tuple(self.name(_unquoted(part)) for part in node.parts), at=node.at)
+            return Name(tuple(self.name(unquoted(part)) for part in node.parts), at=node.at)
         if isinstance(node, Literal):
             return self._literal(node)
         if isinstance(node, Call):
@@ -225,7 +226,3 @@ _TYPES = ("`date`", "`time`", "`timestamp`")
 def _needless(text: str) -> str:
     """A name without the quotes that other dialects need around it and Spark does not."""
     return text[1:-1] if text.lower() in _TYPES else text
-
-
-def _unquoted(text: str) -> str:
-    return text[1:-1].replace("``", "`") if text.startswith("`") else text

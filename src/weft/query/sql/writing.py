@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from weft.errors import QueryError
 from weft.query.query import Query
 from weft.query.sql.dialect import Dialect, DialectName
-from weft.query.sql.reading import find_dialect
-from weft.query.sql.select import unquoted
+from weft.query.sql.nodes import unquoted
+from weft.query.sql.reading import find_dialect, parse_query
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, rebuild
 from weft.query.syntax.writer import write
@@ -44,7 +44,9 @@ def write_query(
     """
     known = find_dialect(dialect)
     try:
-        return f"-- name: {query.name}\n{_statement(query, known, table, time)}"
+        text = f"-- name: {query.name}\n{_statement(query, known, table, time)}"
+        parse_query(text, dialect=dialect)  # names may be words there that they are not here
+        return text
     except QueryError as error:
         raise type(error)(
             f"query {query.name!r} cannot be written in {known.title}: {error}"
