@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from weft.errors import QueryError
 from weft.query.sql import DIALECTS, parse_queries, parse_query
 from weft.query.window import Window
+from weft.query.workload import Workload
 
 SPARK = "SELECT count(*) AS n FROM t GROUP BY window(ts, '1 hour')"
 CQL = "SELECT count(*) AS n FROM t [RANGE '1 hour' SLIDE '1 hour']"
@@ -69,3 +72,12 @@ def test_an_error_names_the_query_and_its_place_in_the_whole_text() -> None:
         parse_queries(f"{SPARK};\n-- name: bad\n{CQL} LIMIT 5")
     assert str(caught.value).startswith("query 'bad': LIMIT: ")
     assert "(line 3, column 61)" in str(caught.value)
+
+
+def test_files_take_every_dialect(tmp_path: Path) -> None:
+    (tmp_path / "all.sql").write_text(";\n".join([SPARK, CQL, ASA, FLINK]))
+    assert Workload.load(tmp_path / "all.sql").names == ("q1", "q2", "q3", "q4")
+    (tmp_path / "w.yaml").write_text(
+        f'- sql: {TWO.format("", WINDOWS)}\n- {{name: c, sql: "{CQL}"}}'
+    )
+    assert Workload.load(tmp_path / "w.yaml").names == ("q1_a", "q1_b", "c")

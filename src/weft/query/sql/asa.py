@@ -23,14 +23,15 @@ from weft.query.syntax.lexer import Token, place
 from weft.query.syntax.tree import Name, Node, Op, walk
 from weft.query.syntax.writer import write
 
+TITLE = "Azure Stream Analytics"
 SHAPE = f"SELECT ... FROM input [TIMESTAMP BY column] [WHERE ...] GROUP BY {FORM}[, keys]"
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     """What a statement for Azure Stream Analytics asks."""
-    tokens, into = _take_out(sql, _bracketed(sql, tokens), "SELECT", "INTO", None)
-    tokens, time = _take_out(sql, tokens, "FROM", "TIMESTAMP", "BY")
-    select = Select.read(sql, tokens, SHAPE)
+    tokens, into = _take_out(sql, _bracketed(sql, tokens), ("SELECT", "FROM"), "INTO", None)
+    tokens, time = _take_out(sql, tokens, ("FROM", "WHERE", "GROUP"), "TIMESTAMP", "BY")
+    select = Select.read(sql, tokens, SHAPE, TITLE)
     for key in select.group:
         if any(map(_is_system, walk(key))):
             raise select.fail(
@@ -69,11 +70,15 @@ def _bracketed(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
 
 
 def _take_out(
-    sql: str, tokens: tuple[Token, ...], within: str, word: str, then: str | None
+    sql: str, tokens: tuple[Token, ...], around: tuple[str, ...], word: str, then: str | None
 ) -> tuple[tuple[Token, ...], str | None]:
-    """The tokens without a clause `word [then] name`, and the name."""
-    start, at = clause(tokens, within), clause(tokens, word)
-    if start is None or at is None or at < start:
+    """The tokens without a part `word [then] name` of the first clause, and the name.
+
+    `around` are that clause and those that may come next.
+    """
+    start, at = clause(tokens, around[0]), clause(tokens, word)
+    ends = [end for end in (clause(tokens, later) for later in around[1:]) if end is not None]
+    if start is None or at is None or not start < at < min(ends, default=len(tokens)):
         return tokens, None
     if then is not None and (at + 1 >= len(tokens) or tokens[at + 1].word != then):
         return tokens, None
@@ -116,7 +121,7 @@ def _shows_window(node: Node) -> bool:
 _NO_LENGTH = "has no fixed slices to share: use TumblingWindow(unit, size) or HoppingWindow"
 ASA = Dialect(
     name="asa",
-    title="Azure Stream Analytics",
+    title=TITLE,
     read=read,
     frame=frame,
     words=WORDS,

@@ -25,6 +25,7 @@ from weft.query.syntax.tree import Node
 from weft.query.window import Window
 
 _FORM = "[RANGE '12 min' SLIDE '5 min']"
+TITLE = "CQL"
 SHAPE = f"SELECT ... FROM table {_FORM} [WHERE ...] [GROUP BY keys]"
 _UNITS = {
     **dict.fromkeys(("sec", "secs"), "seconds"),
@@ -57,7 +58,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     again = window_clause(rest)
     if again is not None:
         raise QueryError(place(sql, rest[again].start, "a second window: a query has one"))
-    return Asked(Select.read(sql, rest, SHAPE), ((None, window),), None, _shows_window)
+    return Asked(Select.read(sql, rest, SHAPE, TITLE), ((None, window),), None, _shows_window)
 
 
 def window_clause(tokens: tuple[Token, ...]) -> int | None:
@@ -152,7 +153,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
 
 CQL = Dialect(
     name="cql",
-    title="CQL",
+    title=TITLE,
     read=read,
     frame=frame,
     words=Vocabulary("CQL", window=None),

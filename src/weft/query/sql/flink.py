@@ -36,6 +36,7 @@ _FORM = (
     "TABLE(TUMBLE(TABLE t, DESCRIPTOR(time), size[, offset])) or "
     "TABLE(HOP(TABLE t, DESCRIPTOR(time), slide, size[, offset]))"
 )
+TITLE = "Flink SQL"
 SHAPE = f"SELECT ... FROM {_FORM} [WHERE ...] GROUP BY window_start, window_end[, keys]"
 _GROUPED = "TUMBLE(time, size) or HOP(time, slide, size)"
 _COLUMNS = ("window_start", "window_end", "window_time")
@@ -59,10 +60,13 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     if wrapped:
         cursor.expect(")", _FORM)
     rest = tokens[: (start or 0) + 1] + table + tokens[cursor.position :]
-    select = Select.read(sql, rest, SHAPE)
+    select = Select.read(sql, rest, SHAPE, TITLE)
     if not all(any(is_name(key, column) for key in select.group) for column in _COLUMNS[:2]):
         raise select.fail(None, f"GROUP BY needs window_start and window_end: accepted is {SHAPE}")
     select.refuse_window_within(lambda node: is_name(node, *_COLUMNS))
+    for key in select.group:
+        if is_call(key, "tumble", "hop"):
+            raise select.fail(key, "a second window: FROM has one")
     keys = tuple(key for key in select.group if not is_name(key, *_COLUMNS))
     select = _in_spark(replace(select, group=keys))
     return Asked(select, ((None, window),), time, lambda node: is_name(node, *_COLUMNS))
@@ -139,7 +143,7 @@ def _length_of_token(cursor: Cursor, field: str) -> int:
 
 def _grouped(sql: str, tokens: tuple[Token, ...]) -> Asked:
     """The older form: TUMBLE or HOP in GROUP BY."""
-    select = Select.read(sql, tokens, SHAPE)
+    select = Select.read(sql, tokens, SHAPE, TITLE)
     call, select = select.one_window(
         lambda item: is_call(item, "tumble", "hop"), f"{_GROUPED}, or window_start and window_end"
     )
@@ -229,7 +233,7 @@ def _interval(length: int) -> str:
 
 FLINK = Dialect(
     name="flink",
-    title="Flink SQL",
+    title=TITLE,
     read=read,
     frame=frame,
     words=WORDS,

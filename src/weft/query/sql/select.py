@@ -34,7 +34,7 @@ class Select:
 
     sql: str
     shape: str
-    """What the dialect accepts, for messages."""
+    """What the dialect accepts."""
     start: int
     items: tuple[Node, ...]
     table: Name
@@ -43,11 +43,14 @@ class Select:
     having: Node | None
 
     @classmethod
-    def read(cls, sql: str, tokens: tuple[Token, ...], shape: str) -> Select:
-        """The statement that the tokens make up; written back, it must give the same tokens."""
+    def read(cls, sql: str, tokens: tuple[Token, ...], shape: str, title: str) -> Select:
+        """The statement that the tokens make up; written back, it must give the same tokens.
+
+        `shape` is what the dialect accepts and `title` what it is called, for messages.
+        """
         masked = mask(sql, STATEMENT_WORDS, tokens)
         refuse_operators(masked)
-        found = parse(masked)
+        found = parse(masked, title)
         args = _clauses(found[0]) if len(found) == 1 else None
         if args is None:
             raise masked.fail(tokens[0].start, f"accepted is {shape}")
@@ -137,7 +140,10 @@ class Select:
             if shows_window(node):
                 continue
             if normal(node) in normals:
-                names.setdefault(normals.index(normal(node)), alias or default_name(node))
+                position = normals.index(normal(node))
+                if position in names:
+                    raise self.fail(item, f"{write(node)} is selected twice: once is enough")
+                names[position] = alias or default_name(node)
                 continue
             if isinstance(node, Name):
                 raise self.fail(

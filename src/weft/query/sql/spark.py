@@ -27,12 +27,13 @@ from weft.query.syntax.writer import write
 from weft.query.window import Window
 
 _FORM = "window(time, range[, slide[, offset]])"
+TITLE = "Spark SQL"
 SHAPE = f"SELECT ... FROM table [WHERE ...] GROUP BY {_FORM}[, keys]"
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     """What a statement in Spark SQL asks."""
-    select = Select.read(sql, tokens, SHAPE)
+    select = Select.read(sql, tokens, SHAPE, TITLE)
     call, select = select.one_window(lambda item: is_call(item, "window"), _FORM)
     assert isinstance(call, Call)
     if not 2 <= len(call.args) <= 4:
@@ -83,7 +84,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
 
 SPARK = Dialect(
     name="spark",
-    title="Spark SQL",
+    title=TITLE,
     read=read,
     frame=frame,
     words=Vocabulary("Spark SQL"),
