@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sql_texts import DIALECTS, entries
 
 from weft.errors import WeftError
+from weft.query.functions import OWN_AGGREGATES
 from weft.query.query import Query
 from weft.query.sql import parse_queries, parse_query, write_query
 from weft.query.syntax.lexer import tokenize
@@ -49,7 +50,9 @@ def check(text: str, dialect: str = "auto") -> None:
                 written = write_query(query, other)  # type: ignore[arg-type]
             except WeftError:
                 continue
-            if not any(f"{own}(" in written for own in ("slice", "exp", "aggregate")):
+            # Spark gets the definition of an aggregate that it lacks.
+            asked = " ".join([*query.aggs.values(), query.having or ""]).lower()
+            if other == "cql" or not any(own in asked for own in OWN_AGGREGATES):
                 assert parse_query(written) == query, written
 
 

@@ -60,7 +60,11 @@ def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
         if (
             called in _ASA_CALLS
             or (token.word, after) == ("TIMESTAMP", "BY")
-            or ((token.word, after) == ("SYSTEM", ".") and then in ("TIMESTAMP", "WINDOW"))
+            or (
+                (token.word, after) == ("SYSTEM", ".")
+                and then in ("TIMESTAMP", "WINDOW")
+                and before != "FROM"
+            )
         ):
             yield "asa", token
         elif (called in _FLINK_CALLS and not _is_of_azure(tokens, index)) or (
