@@ -53,7 +53,7 @@ def check(text: str, dialect: str = "auto") -> None:
             # Spark gets the definition of an aggregate that it lacks.
             asked = " ".join([*query.aggs.values(), query.having or ""]).lower()
             if other == "cql" or not any(own in asked for own in OWN_AGGREGATES):
-                assert parse_query(written) == query, written
+                assert parse_query(written, dialect=other) == query, written  # type: ignore
 
 
 @settings(max_examples=300, deadline=None)
@@ -73,7 +73,7 @@ def test_any_text(text: str) -> None:
 def test_mutated_texts(seed: int) -> None:
     """Tokens of good and bad texts dropped, doubled, swapped and replaced."""
     chance = random.Random(seed)
-    for _ in range(150):
+    for _ in range(400):
         words = chance.choice(TEXTS).replace("(", " ( ").replace(")", " ) ").split(" ")
         for _ in range(chance.randint(1, 3)):
             at = chance.randrange(len(words))
@@ -103,9 +103,9 @@ def test_mutated_texts(seed: int) -> None:
         + " GROUP BY window(ts, '1 hour')",
         "SELECT max(" + "abs(" * 2000 + "x" + ")" * 2000 + ") AS n FROM t [RANGE 2 SLIDE 1]",
         "SELECT count(*) AS n FROM t WHERE " + "NOT " * 5000 + "x GROUP BY window(ts, '1 hour')",
-        "SELECT count(*) AS n FROM t WHERE x" + " AND x > 1" * 3000
+        "SELECT count(*) AS n FROM t WHERE x" + " AND x > 1" * 800
         + " GROUP BY window(ts, '1 hour')",
-        "SELECT " + ", ".join(f"max(x{i}) AS m{i}" for i in range(2000))
+        "SELECT " + ", ".join(f"max(x{i}) AS m{i}" for i in range(500))
         + " FROM t GROUP BY window(ts, '1 hour')",
     ],
     ids=["parentheses", "calls", "nots", "ands", "outputs"],
