@@ -1,4 +1,4 @@
-"""The command line: `weft plan`, `weft bench`, `weft demo`.
+"""The command line: `weft plan`, `weft translate`, `weft bench`, `weft demo`.
 
 One command a file, each loaded when it is called; nothing imports this folder. Exit codes: 0 all
 went well, 1 an answer or a target was not met, 2 what was asked cannot be served.

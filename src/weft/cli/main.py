@@ -12,6 +12,7 @@ from weft.errors import WeftError
 
 COMMANDS = {
     "plan": "weft.cli.plan",
+    "translate": "weft.cli.translate",
     "bench": "weft.cli.bench",
     "demo": "weft.cli.demo",
 }

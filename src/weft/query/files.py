@@ -26,7 +26,7 @@ import yaml
 
 from weft.errors import QueryError, WorkloadError
 from weft.query.query import Query
-from weft.query.sql import parse_queries, parse_query
+from weft.query.sql import parse_queries
 from weft.query.window import Window
 from weft.query.workload import Workload
 
@@ -68,11 +68,15 @@ def _from_data(data: Any) -> Workload:
     if not isinstance(data, Mapping) or not isinstance(data.get("queries"), list):
         raise WorkloadError("a list of queries under 'queries:' is expected")
     _check_fields(data, _TOP, "the file")
-    queries = [_query(position, entry) for position, entry in enumerate(data["queries"], start=1)]
+    queries = [
+        query
+        for position, entry in enumerate(data["queries"], start=1)
+        for query in _queries(position, entry)
+    ]
     return Workload(queries, data.get("rate"))
 
 
-def _query(position: int, entry: Any) -> Query:
+def _queries(position: int, entry: Any) -> list[Query]:
     where = f"queries[{position}]"
     if not isinstance(entry, Mapping):
         raise WorkloadError(
@@ -85,7 +89,7 @@ def _query(position: int, entry: Any) -> Query:
             _check_fields(entry, ("name", "sql"), "a query in sql")
             if not isinstance(entry["sql"], str):
                 raise WorkloadError(f"sql={entry['sql']!r} is not a text")
-            return parse_query(entry["sql"], name=entry.get("name") or f"q{position}")
+            return parse_queries(entry["sql"], name=entry.get("name") or f"q{position}")
         _check_fields(entry, _QUERY, "a query")
         for field in ("name", "aggs", "range"):
             if field not in entry:
@@ -95,7 +99,7 @@ def _query(position: int, entry: Any) -> Query:
         by = entry.get("by") or ()
         if not isinstance(by, (str, list, tuple)):
             raise WorkloadError(f"by={by!r} is not a list of columns")
-        return Query(entry["name"], aggs=entry["aggs"], window=window, by=by, **rest)
+        return [Query(entry["name"], aggs=entry["aggs"], window=window, by=by, **rest)]
     except QueryError as error:
         raise type(error)(f"{where}: {error}") from None
 

@@ -26,7 +26,8 @@ class Source:
     """Where a query in SQL said that its rows come from."""
 
     table: str
-    time: str
+    time: str | None
+    """The column of event time; None where the dialect leaves it to the stream."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)

@@ -48,7 +48,11 @@ class Loom:
         return tuple(self._queries.values())
 
     def add(self, query: Query | str, name: str | None = None) -> Query:
-        """Add a query, or the SQL of one (which needs a `name` unless it brings one)."""
+        """Add a query, or the SQL of one in any dialect, which may bring a name of its own.
+
+        A statement with several windows is several queries: `weft.query.sql.parse_queries` reads
+        it, and each is added.
+        """
         if isinstance(query, str):
             query = self._parsed(query, name)
         elif name is not None and name.lower() != query.name.lower():
@@ -66,12 +70,13 @@ class Loom:
 
     def _parsed(self, sql: str, name: str | None) -> Query:
         """A query from SQL, which must be over this loom's time column and one table."""
-        from weft.query.sql.spark import parse_query
+        from weft.query.sql import parse_query
 
         query = parse_query(sql, name)
         if query.source is None:
             return query
-        if query.source.time.strip("`").lower() != self.axis.column.lower():
+        time = query.source.time
+        if time is not None and time.strip("`").lower() != self.axis.column.lower():
             raise EngineError(
                 f"query {query.name!r}: its window is over {query.source.time!r}, and the loom's "
                 f"time column is {self.axis.column!r}"

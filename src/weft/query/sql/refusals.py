@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from weft.errors import QueryError
 from weft.query.syntax.lexer import Token, place
 
@@ -27,18 +29,30 @@ _CLAUSES = {
     "WITH": "WITH ROLLUP, CUBE and the like are not served: write one query for each grouping",
     "WINDOW": "named windows belong to window functions, which cannot be shared",
 }
+_PAIRS = {
+    ("PARTITION", "BY"): "how a stream is partitioned changes no answer: leave it out",
+    ("FOR", "SYSTEM_TIME"): _JOIN,
+}
 _CALLS = {
     **dict.fromkeys(("ROLLUP", "CUBE"), _GROUPINGS),
-    "SESSION_WINDOW": "sessions have no fixed slices to share: use window(time, range, slide)",
+    "MATCH_RECOGNIZE": "patterns of rows are not aggregates of windows",
 }
 _FIRST = {
     "WITH": "a common table expression cannot be shared: give weft its result as a DataFrame",
     "FROM": "write SELECT ... FROM ... in this order",
+    **dict.fromkeys(
+        ("ISTREAM", "DSTREAM", "RSTREAM"),
+        "answers are always one row for each window and group: write SELECT ... alone",
+    ),
 }
 
 
-def refuse_statement(sql: str, tokens: tuple[Token, ...]) -> None:
-    """Refuse what cannot be shared, at the first place where it stands."""
+def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, str]) -> None:
+    """Refuse what cannot be shared, at the first place where it stands.
+
+    `calls` are the dialect's own functions that cannot.
+    """
+    refused = {**_CALLS, **calls}
     first = tokens[0]
     if first.word != "SELECT":
         reason = _FIRST.get(first.word, "a query begins with SELECT")
@@ -46,10 +60,13 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...]) -> None:
     depth, clause, before = 0, "", None
     for token, after in zip(tokens, (*tokens[1:], None), strict=True):
         ended = before is not None and _ends_operand(before)
-        if token.text in ("(", ")"):
-            depth += 1 if token.text == "(" else -1
+        counted = after is not None and (after.kind == "number" or after.text == "(")
+        if token.text in ("(", ")", "[", "]"):
+            depth += 1 if token.text in ("(", "[") else -1
         elif token.text == "," and depth == 0 and clause == "FROM":
             raise _fail(sql, token, _JOIN)
+        elif token.text == "*" and depth == 0 and clause == "" and not ended:
+            raise _fail(sql, token, "name the columns: a star is accepted in count(*) only")
         elif token.kind == "name" and (before is None or before.text != "."):
             if token.word == "SELECT" and before is not None:
                 raise _fail(
@@ -57,10 +74,19 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...]) -> None:
                 )
             if token.word == "DISTINCT" and before is not None and before.word == "SELECT":
                 raise _fail(sql, token, "SELECT DISTINCT is not served: a group is one row anyway")
+            if token.word == "OVER" and ended and clause == "FROM":
+                raise _fail(sql, token, "a timeline for each key cannot be shared: leave OVER out")
             if token.word in _CLAUSES and ended:
                 raise _fail(sql, token, f"{token.word}: {_CLAUSES[token.word]}")
-            if token.word in _CALLS and after is not None and after.text == "(":
-                raise _fail(sql, token, f"{token.text}: {_CALLS[token.word]}")
+            if after is not None and (token.word, after.word) == ("GROUPING", "SETS"):
+                raise _fail(sql, token, f"GROUPING SETS: {_GROUPINGS}")
+            if ended and after is not None and (token.word, after.word) in _PAIRS:
+                reason = _PAIRS[token.word, after.word]
+                raise _fail(sql, token, f"{token.word} {after.word}: {reason}")
+            if token.word in refused and after is not None and after.text == "(":
+                raise _fail(sql, token, f"{token.text}: {refused[token.word]}")
+            if token.word == "TOP" and before is not None and before.word == "SELECT" and counted:
+                raise _fail(sql, token, f"TOP: {_CLAUSES['LIMIT']}")
             if depth == 0 and token.word in ("FROM", "WHERE", "GROUP", "HAVING"):
                 clause = token.word
         before = token

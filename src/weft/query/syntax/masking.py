@@ -149,14 +149,14 @@ def _type(tokens: Sequence[Token]) -> str:
     return text
 
 
-def parse(masked: Masked) -> tuple[exp.Expression | None, ...]:
+def parse(masked: Masked, title: str = "Spark SQL") -> tuple[exp.Expression | None, ...]:
     """What sqlglot makes of a masked text; its errors with the place in the text itself.
 
     The trees are shared between texts of one shape: they are to be read, never changed.
     """
     found = _parse(masked.text)
     if isinstance(found, _Failure):
-        raise masked.fail(_position(masked, found), "this cannot be read as Spark SQL")
+        raise masked.fail(_position(masked, found), f"this cannot be read as {title}")
     return found
 
 

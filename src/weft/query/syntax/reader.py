@@ -55,13 +55,19 @@ _REFUSED_OPERATORS = {
 
 def refuse_tokens(masked: Masked) -> None:
     """Refuse what no shared expression may hold: subqueries, window functions, parameters."""
+    refuse_operators(masked)
     before, last = "", ""
     for token in masked.tokens:
-        if token.kind == "op" and token.text in _REFUSED_OPERATORS:
-            raise masked.fail(token.start, _REFUSED_OPERATORS[token.text])
         if token.kind == "name" and last != ".":
             _refuse_word(masked, token, before, last)
         before, last = last, token.word
+
+
+def refuse_operators(masked: Masked) -> None:
+    """Refuse operators that no shared expression may hold."""
+    for token in masked.tokens:
+        if token.kind == "op" and token.text in _REFUSED_OPERATORS:
+            raise masked.fail(token.start, _REFUSED_OPERATORS[token.text])
 
 
 def _refuse_word(masked: Masked, token: Token, before: str, last: str) -> None:

@@ -243,7 +243,7 @@ class Running:
         `backfill`, from the first open window of which the slices are already kept.
         """
         if isinstance(query, str):
-            from weft.query.sql.spark import parse_query
+            from weft.query.sql import parse_query
 
             query = parse_query(query, name)
         with self._lock:

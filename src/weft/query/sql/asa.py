@@ -1,0 +1,136 @@
+"""The query language of Azure Stream Analytics.
+
+    SELECT DeviceID, System.Window().Id, Min(temperature) AS MinTemp
+    FROM Input TIMESTAMP BY EntryTime
+    GROUP BY DeviceID, Windows(
+        Window('10 min', TumblingWindow(minute, 10)),
+        Window('hop', HoppingWindow(minute, 30, 10)));
+
+Its windows leave out their start and take in their end. Times are whole microseconds in Spark, so
+`(start, end]` is `[start + 1 microsecond, end + 1 microsecond)`: an offset more, and exact.
+"""
+
+from __future__ import annotations
+
+from weft.errors import QueryError
+from weft.query.sql.asa_windows import FORM, HOPPING, TUMBLING, frame, read_windows
+from weft.query.sql.asa_words import WORDS
+from weft.query.sql.cursor import Cursor, clause
+from weft.query.sql.dialect import Asked, Dialect
+from weft.query.sql.nodes import is_call, unquoted
+from weft.query.sql.select import Select
+from weft.query.syntax.lexer import Token, place
+from weft.query.syntax.tree import Name, Node, Op, walk
+from weft.query.syntax.writer import write
+
+TITLE = "Azure Stream Analytics"
+SHAPE = f"SELECT ... FROM input [TIMESTAMP BY column] [WHERE ...] GROUP BY {FORM}[, keys]"
+
+
+def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
+    """What a statement for Azure Stream Analytics asks."""
+    tokens, into = _take_out(sql, _bracketed(sql, tokens), ("SELECT", "FROM"), "INTO", None)
+    tokens, time = _take_out(sql, tokens, ("FROM", "WHERE", "GROUP"), "TIMESTAMP", "BY")
+    select = Select.read(sql, tokens, SHAPE, TITLE)
+    for key in select.group:
+        if any(map(_is_system, walk(key))):
+            raise select.fail(
+                key, "a snapshot window has no length to slice: use TumblingWindow(unit, size)"
+            )
+    found, select = select.one_window(_is_window, f"window, {FORM}, or Windows(...)")
+    windows = tuple(read_windows(select, found))
+    select = select.changed(lambda node: WORDS.to_spark(sql, node))
+    select.refuse_window_within(_is_system)
+    for part in walk(select.having) if select.having is not None else ():
+        if _is_system(part):
+            raise select.fail(part, "System belongs into SELECT: filter on the answers' window")
+    return Asked(select, windows, time, _shows_window, into and unquoted(into))
+
+
+def _bracketed(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The tokens with `[device id]` as one quoted name."""
+    found: list[Token] = []
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        if token.text == "[":
+            end = position + 1
+            while end < len(tokens) and tokens[end].text not in ("[", "]"):
+                end += 1
+            if end >= len(tokens) or tokens[end].text != "]" or end == position + 1:
+                raise QueryError(place(sql, token.start, "[name] is not closed"))
+            name = sql[token.end : tokens[end].start].strip()
+            text = "`" + name.replace("`", "``") + "`"
+            found.append(Token("quoted", text, token.start, tokens[end].end, text))
+            position = end
+        else:
+            found.append(token)
+        position += 1
+    return tuple(found)
+
+
+def _take_out(
+    sql: str, tokens: tuple[Token, ...], around: tuple[str, ...], word: str, then: str | None
+) -> tuple[tuple[Token, ...], str | None]:
+    """The tokens without a part `word [then] name` of the first clause, and the name.
+
+    `around` are that clause and those that may come next.
+    """
+    start, at = clause(tokens, around[0]), clause(tokens, word)
+    ends = [end for end in (clause(tokens, later) for later in around[1:]) if end is not None]
+    if start is None or at is None or not start < at < min(ends, default=len(tokens)):
+        return tokens, None
+    if then is not None and (at + 1 >= len(tokens) or tokens[at + 1].word != then):
+        return tokens, None
+    if tokens[at - 1].text in (",", ".") or tokens[at - 1].word in ("SELECT", "AS", "FROM"):
+        return tokens, None
+    cursor = Cursor(sql, tokens, at + (1 if then is None else 2))
+    form = f"{word} {then + ' ' if then else ''}name"
+    name = cursor.take_name(form)
+    if cursor.word == "(":
+        raise cursor.fail("a column alone is accepted here: compute it in the stream first")
+    tables = {token.text.lower() for token in tokens[start + 1 : at]}
+    if then is not None and len(name) > 1 and name[0].text.lower() in tables:
+        name = name[2:]
+    return tokens[:at] + tokens[cursor.position :], "".join(token.text for token in name)
+
+
+def _is_window(node: Node) -> bool:
+    return is_call(node, *TUMBLING, *HOPPING, "windows")
+
+
+def _is_system(node: Node) -> bool:
+    """`System.Timestamp()`, with or without parentheses, or `System.Window()`."""
+    if isinstance(node, Name):
+        return [unquoted(part).lower() for part in node.parts] == ["system", "timestamp"]
+    if not (isinstance(node, Op) and node.op == "." and isinstance(node.args[0], Name)):
+        return False
+    owner, member = node.args
+    system = isinstance(owner, Name) and [part.lower() for part in owner.parts] == ["system"]
+    return system and is_call(member, "timestamp", "window")
+
+
+def _shows_window(node: Node) -> bool:
+    """`System.Timestamp()` (the window's end) or `System.Window().Id`."""
+    if isinstance(node, Op) and node.op == "." and isinstance(node.args[1], Name):
+        member = [part.lower() for part in node.args[1].parts]
+        return member == ["id"] and _is_system(node.args[0])
+    return _is_system(node) and "window" not in write(node).lower()
+
+
+_NO_LENGTH = "has no fixed slices to share: use TumblingWindow(unit, size) or HoppingWindow"
+ASA = Dialect(
+    name="asa",
+    title=TITLE,
+    read=read,
+    frame=frame,
+    words=WORDS,
+    refused={
+        **dict.fromkeys(("SESSIONWINDOW", "SESSION"), f"a session {_NO_LENGTH}"),
+        **dict.fromkeys(
+            ("SLIDINGWINDOW", "SLIDING"), f"a window that ends at every event {_NO_LENGTH}"
+        ),
+        **dict.fromkeys(("SNAPSHOTWINDOW", "SNAPSHOT"), f"a snapshot {_NO_LENGTH}"),
+    },
+    names_outputs=False,
+)

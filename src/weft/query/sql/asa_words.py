@@ -1,0 +1,53 @@
+"""What Azure Stream Analytics says in other words than Spark, or means otherwise by them."""
+
+from __future__ import annotations
+
+from weft.query.sql.vocabulary import Vocabulary
+
+_SAME = (
+    *("count", "sum", "avg", "min", "max", "abs", "floor", "sqrt", "exp", "upper", "lower"),
+    *("power", "sign", "coalesce", "nullif", "substring"),
+)
+
+WORDS = Vocabulary(
+    "Azure Stream Analytics",
+    operators=frozenset(
+        (
+            *("+", "-", "*", "/", "%", "=", "<>", "<", "<=", ">", ">=", "AND", "OR", "NOT"),
+            *("IS NULL", "IS NOT NULL", "IN", "NOT IN", "BETWEEN", "NOT BETWEEN"),
+            *("LIKE", "NOT LIKE", "NEG", "PAREN", "AS"),
+        )
+    ),
+    functions={
+        **{name: name for name in _SAME},
+        "ceil": "ceiling",
+        "pow": "power",
+        "signum": "sign",
+        "stddev_samp": "stdev",
+        "stddev_pop": "stdevp",
+        "var_samp": "var",
+        "var_pop": "varp",
+    },
+    types={"BIGINT": "BIGINT", "DOUBLE": "FLOAT", "STRING": "NVARCHAR(MAX)"},
+    false_friends={
+        "datediff": "it counts borders of units, not units: compute it in the stream first",
+        "datename": "compute it in the stream first",
+        "datepart": "weeks and weekdays are counted otherwise: compute it in the stream first",
+        "isnull": "write coalesce(a, b)",
+        "concat": "nulls are empty strings there: compute it in the stream first",
+        "collect": "write collect_list(column) in Spark SQL",
+        "percentile_cont": "write approx_percentile(x, p) in Spark SQL",
+    },
+    reserved=frozenset(
+        (
+            *("add", "alter", "asc", "desc", "begin", "break", "check", "column", "create", "cube"),
+            *("current", "default", "delete", "drop", "else", "exec", "for", "function", "if"),
+            *("index", "insert", "key", "kill", "open", "option", "percent", "plan", "primary"),
+            *("proc", "public", "read", "return", "rollup", "rule", "schema", "set", "system"),
+            *("timestamp", "to", "trigger", "update", "user", "view", "partition", "windows"),
+        )
+    ),
+    quotes=("[", "]"),
+    filters=False,
+    window=None,
+)

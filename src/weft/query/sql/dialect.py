@@ -1,0 +1,70 @@
+"""What a dialect is: how its window is read and written, and the words in which it differs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+from weft.query.query import Query
+from weft.query.sql.select import Select
+from weft.query.sql.vocabulary import Vocabulary
+from weft.query.syntax.lexer import Token
+from weft.query.syntax.tree import Node
+from weft.query.window import Window
+
+DialectName = Literal["spark", "cql", "asa", "flink"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one statement asks: a SELECT without its windows, and the windows."""
+
+    select: Select
+    windows: tuple[tuple[str | None, Window], ...]
+    """The windows, each with the id that the text gives it."""
+    time: str | None
+    """The column of event time; None where the text leaves it to the stream."""
+    shows_window: Callable[[Node], bool]
+    """Which items of SELECT are the window itself."""
+    into: str | None = None
+    """The output that the text names."""
+
+    def queries(self, name: str) -> list[Query]:
+        """One query a window; of several windows, each named after its id or its place."""
+        if len(self.windows) == 1 and self.windows[0][0] is None:
+            return [self.select.query(name, self.windows[0][1], self.time, self.shows_window)]
+        return [
+            self.select.query(f"{name}_{id or position}", window, self.time, self.shows_window)
+            for position, (id, window) in enumerate(self.windows, start=1)
+        ]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a dialect writes around a query's columns and conditions."""
+
+    source: str
+    """What FROM says."""
+    shown: tuple[str, ...] = ()
+    """Items of SELECT that show the window."""
+    group: tuple[str, ...] = ()
+    """Items of GROUP BY that make the window."""
+    columns: tuple[str, ...] = ()
+    """Names that the window takes, so that nothing of the query may have them."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A dialect: reader and writer of its window, its words, and what it knows but weft cannot."""
+
+    name: DialectName
+    title: str
+    read: Callable[[str, tuple[Token, ...]], Asked]
+    frame: Callable[[Window, str, str], Frame]
+    """The frame of a window over a table and its time column; both are written already."""
+    words: Vocabulary
+    refused: dict[str, str] = field(default_factory=dict)
+    """Calls (in upper case) that cannot be shared, and why."""
+    names_outputs: bool = True
+    """Whether HAVING may call outputs and keys by their names."""

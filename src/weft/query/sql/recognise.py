@@ -1,0 +1,84 @@
+"""Which dialect a statement is in, from what is unmistakable in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weft.errors import QueryError
+from weft.query.sql.cql import window_clause
+from weft.query.sql.dialect import DialectName
+from weft.query.syntax.lexer import Token, place
+
+_ASA_CALLS = frozenset(
+    (
+        *("TUMBLINGWINDOW", "HOPPINGWINDOW", "SLIDINGWINDOW", "SESSIONWINDOW", "SNAPSHOTWINDOW"),
+        *("TUMBLING", "HOPPING", "WINDOWS"),
+    )
+)
+_FLINK_CALLS = frozenset(
+    (
+        *("TUMBLE", "HOP", "CUMULATE", "SESSION", "DESCRIPTOR", "TUMBLE_START", "TUMBLE_END"),
+        *("TUMBLE_ROWTIME", "HOP_START", "HOP_END", "HOP_ROWTIME"),
+    )
+)
+
+
+def recognise(sql: str, tokens: tuple[Token, ...]) -> DialectName:
+    """The dialect of a statement; Spark's where nothing says otherwise.
+
+    >>> from weft.query.syntax.lexer import tokenize
+    >>> sql = "SELECT count(*) AS n FROM t [RANGE '1 hour' SLIDE '5 min']"
+    >>> recognise(sql, tuple(tokenize(sql)))
+    'cql'
+    """
+    marks: dict[DialectName, Token] = {}
+    for dialect, token in _marks(tokens):
+        marks.setdefault(dialect, token)
+    if len(marks) > 1:
+        (first, _), (second, token) = sorted(marks.items(), key=lambda mark: mark[1].start)[:2]
+        raise QueryError(
+            place(
+                sql,
+                token.start,
+                f"{token.text} is of the dialect {second!r}, and this statement began in "
+                f"{first!r}: write one dialect, or say which with dialect=",
+            )
+        )
+    return next(iter(marks), "spark")
+
+
+def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
+    bracket = window_clause(tokens)
+    if bracket is not None:
+        yield "cql", tokens[bracket]
+    for index, token in enumerate(tokens):
+        if token.kind != "name":
+            continue
+        after, then = [*(later.word for later in tokens[index + 1 : index + 3]), "", ""][:2]
+        before = tokens[index - 1].word if index else ""
+        called = token.word if after == "(" and before != "." else ""
+        if (
+            called in _ASA_CALLS
+            or (token.word, after) == ("TIMESTAMP", "BY")
+            or (
+                (token.word, after) == ("SYSTEM", ".")
+                and then in ("TIMESTAMP", "WINDOW")
+                and before != "FROM"
+            )
+        ):
+            yield "asa", token
+        elif (called in _FLINK_CALLS and not _is_of_azure(tokens, index)) or (
+            called == "TABLE" and before == "FROM"
+        ):
+            yield "flink", token
+
+
+def _is_of_azure(tokens: tuple[Token, ...], index: int) -> bool:
+    """`Hop(minute, 5)`, where Flink has `HOP(TABLE t, ...)` or `HOP(time, INTERVAL ...)`."""
+    inside = tokens[index + 2 : index + 5]
+    return (
+        tokens[index].word in ("HOP", "SESSION")
+        and len(inside) == 3
+        and inside[1].text == ","
+        and inside[2].kind == "number"
+    )

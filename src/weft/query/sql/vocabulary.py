@@ -1,0 +1,228 @@
+"""The words in which a dialect's expressions differ from Spark's, in both directions.
+
+A `Query` holds Spark SQL. What a dialect says in other words is put into Spark's; what it says in
+the same words with another meaning is refused, and so is what it has no words for.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+from weft.errors import ExpressionError
+from weft.query.aggregates.calls import is_aggregate
+from weft.query.expression import function_name
+from weft.query.sql.nodes import unquoted
+from weft.query.syntax.lexer import Token, place
+from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, Star, rebuild
+from weft.query.syntax.writer import write
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WHOLE_TYPES = frozenset(("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"))
+_WORDS = frozenset(
+    (
+        *("and", "or", "not", "in", "is", "null", "true", "false", "between", "case", "when"),
+        *("then", "else", "end", "like", "ilike", "rlike", "regexp", "escape", "div", "as"),
+        *("distinct", "from", "where", "select", "group", "by", "having", "filter", "over"),
+        *("interval", "date", "timestamp", "timestamp_ntz", "timestamp_ltz", "time"),
+        *("cast", "try_cast", "extract", "any", "some", "all", "exists", "ignore", "respect"),
+        *("nulls", "on", "join", "union", "order", "limit", "with", "within", "window", "table"),
+        *("current_date", "current_timestamp", "current_time", "localtimestamp", "grouping"),
+        *("inner", "left", "right", "full", "cross", "natural", "semi", "anti", "lateral"),
+        *("sort", "cluster", "distribute", "intersect", "except", "minus", "pivot", "unpivot"),
+        *("tablesample", "qualify", "values", "using", "into", "top", "range", "slide"),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A dialect's words. Without `operators` its expressions are Spark's own, all of them."""
+
+    title: str
+    operators: frozenset[str] | None = None
+    functions: Mapping[str, str] = field(default_factory=dict)
+    """Functions (in lower case) that it shares with Spark: its name for each of Spark's."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """Its name for each of Spark's types, in CAST."""
+    literals: Mapping[str, str] = field(default_factory=dict)
+    """Its word for each of Spark's typed literals: `TIMESTAMP_NTZ '...'`."""
+    false_friends: Mapping[str, str] = field(default_factory=dict)
+    """Functions with a name of Spark's and another meaning, and what to do instead."""
+    reserved: frozenset[str] = frozenset()
+    quotes: tuple[str, str] = ("`", "`")
+    filters: bool = True
+    """Whether aggregates take FILTER."""
+    window: tuple[str, str] | None = ("window.start", "window.end")
+    """What HAVING calls the window's start and end, if it can."""
+
+    # Reading.
+
+    def refuse_tokens(self, sql: str, tokens: tuple[Token, ...]) -> None:
+        """Refuse constants that are written alike and mean something else in Spark."""
+        if self.operators is None:
+            return
+        for token in tokens:
+            reason = None
+            if token.kind == "string" and token.text[0] != "'":
+                reason = "write 'text' for a string, and a name without double quotes"
+            elif token.kind == "string" and "\\" in token.text:
+                reason = "a backslash means itself here and more in Spark: match it otherwise"
+            elif token.kind == "number" and token.text[-1].isalpha():
+                reason = f"{self.title} knows no letter after a number: write CAST(... AS type)"
+            if reason is not None:
+                raise ExpressionError(place(sql, token.start, reason))
+
+    def to_spark(self, sql: str, node: Node) -> Node:
+        """A tree of this dialect in Spark's words."""
+        if self.operators is None:
+            return node
+
+        def fail(part: Node, message: str) -> NoReturn:
+            raise ExpressionError(place(sql, part.at, message))
+
+        theirs = {name: spark for spark, name in self.functions.items()}
+        types = {name: spark for spark, name in self.types.items()}
+        literals = {name: spark for spark, name in self.literals.items()}
+
+        def change(part: Node) -> Node:
+            part = rebuild(part, change)
+            if isinstance(part, Name):
+                return Name(tuple(map(_needless, part.parts)), at=part.at)
+            if isinstance(part, Call):
+                name = function_name(part)
+                if name in self.false_friends:
+                    fail(part, f"{name} is not what Spark means by it: {self.false_friends[name]}")
+                return replace(part, name=theirs[name]) if name in theirs else part
+            if isinstance(part, Cast) and part.function != "EXTRACT":
+                if part.to not in types and not part.to.startswith("DECIMAL("):
+                    fail(part, f"CAST to {part.to}: accepted types are {', '.join(types)}")
+                return replace(part, to=types.get(part.to, part.to))
+            if isinstance(part, Literal) and part.kind == "typed":
+                word = part.text.split(" ")[0]
+                if word != "INTERVAL" and word not in literals:
+                    fail(part, f"{word} '...' is not a constant of {self.title}")
+                if word in literals:
+                    return replace(part, text=literals[word] + part.text[len(word) :])
+            reason = self._refused(part)
+            if reason is not None:
+                fail(part, reason)
+            return part
+
+        return change(node)
+
+    def _refused(self, node: Node) -> str | None:
+        """Why an operator would not mean the same in Spark."""
+        if not isinstance(node, Op):
+            return None
+        if node.op == "/" and all(map(_is_whole, node.args)):
+            return (
+                f"{self.title} divides integers without a remainder, Spark with one: write "
+                f"CAST(... AS {self.types.get('DOUBLE', 'DOUBLE')}) / ..."
+            )
+        strings = any(isinstance(arg, Literal) and arg.kind == "string" for arg in node.args)
+        if node.op == "+" and strings:
+            return "+ adds numbers only: join strings in the stream first"
+        if node.op in ("LIKE", "NOT LIKE") and self.quotes[0] == "[" and "[" in write(node.args[1]):
+            return "a pattern with [...] is not one of Spark's: use several LIKE"
+        return None
+
+    # Writing.
+
+    def name(self, text: str) -> str:
+        """A name, in quotes if it needs them."""
+        if _PLAIN.fullmatch(text) and text.lower() not in _WORDS | self.reserved:
+            return text
+        opening, closing = self.quotes
+        if closing == "]" and ("]" in text or "'" in text or '"' in text or "`" in text):
+            raise ExpressionError(f"{self.title} cannot quote the name {text!r}")
+        return f"{opening}{text.replace('`', '``') if closing == '`' else text}{closing}"
+
+    def write(self, node: Node) -> str:
+        """The text of Spark's tree in this dialect."""
+        return write(self.from_spark(node))
+
+    def from_spark(self, node: Node) -> Node:
+        """Spark's tree in the words of this dialect, or an error that says what it lacks."""
+        if self.operators is None:
+            return node
+        node = rebuild(node, self.from_spark)
+        if isinstance(node, Name):
+            return Name(tuple(self.name(unquoted(part)) for part in node.parts), at=node.at)
+        if isinstance(node, Literal):
+            return self._literal(node)
+        if isinstance(node, Call):
+            return self._call(node)
+        if isinstance(node, Cast):
+            if node.function != "CAST" or node.to not in self.types:
+                if node.function == "CAST" and node.to.startswith("DECIMAL("):
+                    return node
+                raise self._lacks(f"{node.function}(... AS {node.to})")
+            return replace(node, to=self.types[node.to])
+        if isinstance(node, Op):
+            if node.op not in self.operators:
+                raise self._lacks(node.op)
+            reason = self._refused(node)
+            if reason is not None:
+                raise ExpressionError(f"{write(node)}: {reason}")
+        elif not isinstance(node, (Case, Star)):
+            raise self._lacks(type(node).__name__.lower())
+        return node
+
+    def _literal(self, node: Literal) -> Literal:
+        text = node.text
+        if node.kind == "number" and text[-1].isalpha():
+            raise self._lacks(f"number such as {text}")
+        if node.kind == "string":
+            quote = text[0]
+            if quote not in "'\"" or "\\" in text:
+                raise self._lacks(f"string such as {text}")
+            if quote == '"':
+                inner = text[1:-1].replace('""', '"').replace("'", "''")
+                return replace(node, text=f"'{inner}'")
+        if node.kind == "typed":
+            word = text.split(" ")[0]
+            if word not in self.literals:
+                raise self._lacks(f"constant such as {text}")
+            return replace(node, text=self.literals[word] + text[len(word) :])
+        if node.kind == "boolean" and "TRUE" not in (self.operators or ()):
+            raise self._lacks(f"constant such as {text}")
+        return node
+
+    def _call(self, node: Call) -> Call:
+        name = function_name(node)
+        if name not in self.functions:
+            raise self._lacks(f"{name}(), or weft does not know it to mean the same there")
+        if node.nulls is not None:
+            raise self._lacks(f"{node.nulls} NULLS")
+        if node.where is not None and not self.filters:
+            raise self._lacks("FILTER (WHERE ...)")
+        if node.distinct and not is_aggregate(node):
+            raise self._lacks("DISTINCT here")
+        return replace(node, name=self.functions[name])
+
+    def _lacks(self, what: str) -> ExpressionError:
+        return ExpressionError(f"{self.title} has no {what}")
+
+
+def _is_whole(node: Node) -> bool:
+    """Whether a value is surely an integer, whatever the columns are."""
+    if isinstance(node, Literal):
+        return node.kind == "number" and node.text.isdigit()
+    if isinstance(node, Call):
+        return function_name(node) in ("count", "count_if")
+    if isinstance(node, Cast):
+        return node.to in _WHOLE_TYPES
+    if isinstance(node, Op) and node.op in ("+", "-", "*", "%", "NEG", "PAREN", "/"):
+        return all(map(_is_whole, node.args))
+    return False
+
+
+_TYPES = ("`date`", "`time`", "`timestamp`")
+
+
+def _needless(text: str) -> str:
+    """A name without the quotes that other dialects need around it and Spark does not."""
+    return text[1:-1] if text.lower() in _TYPES else text

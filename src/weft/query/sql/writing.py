@@ -1,0 +1,132 @@
+"""Queries as text in any dialect: what one dialect cannot say is an error that names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from weft.errors import QueryError
+from weft.query.query import Query
+from weft.query.sql.dialect import Dialect, DialectName
+from weft.query.sql.nodes import unquoted
+from weft.query.sql.reading import find_dialect, parse_query
+from weft.query.syntax.reader import read_expression
+from weft.query.syntax.tree import Name, Node, rebuild
+from weft.query.syntax.writer import write
+
+TABLE, TIME = "stream", "ts"
+"""What a query is written over whose source is not known; `ts` is also the loom's default."""
+
+
+def write_query(
+    query: Query, dialect: DialectName = "spark", *, table: str | None = None,
+    time: str | None = None,
+) -> str:  # fmt: skip
+    """The query as one statement of a dialect, with its name in a comment.
+
+    Read back, it is an equal query, but for quotes that words of SQL need as names. `table` and
+    `time` are those of the query's source unless given, or else `stream` and `ts`.
+
+    >>> from weft.query.window import Window
+    >>> q = Query("big", aggs={"value": "sum(price * volume)"}, by="symbol",
+    ...           window=Window(range="10 minutes", slide="5 minutes"), where="volume > 50000")
+    >>> print(write_query(q, "cql", table="trades"))
+    -- name: big
+    SELECT symbol, sum(price * volume) AS value
+    FROM trades [RANGE '10 minutes' SLIDE '5 minutes']
+    WHERE volume > 50000
+    GROUP BY symbol
+    >>> print(write_query(q, "flink", table="trades"))
+    -- name: big
+    SELECT window_start, window_end, symbol, sum(price * volume) AS `value`
+    FROM TABLE(HOP(TABLE trades, DESCRIPTOR(ts), INTERVAL '5' MINUTE, INTERVAL '10' MINUTE))
+    WHERE volume > 50000
+    GROUP BY window_start, window_end, symbol
+    """
+    known = find_dialect(dialect)
+    try:
+        text = f"-- name: {query.name}\n{_statement(query, known, table, time)}"
+        parse_query(text, dialect=dialect)  # names may be words there that they are not here
+        return text
+    except QueryError as error:
+        raise type(error)(
+            f"query {query.name!r} cannot be written in {known.title}: {error}"
+        ) from None
+
+
+def _statement(query: Query, dialect: Dialect, table: str | None, time: str | None) -> str:
+    words = dialect.words
+    source = query.source
+    frame = dialect.frame(
+        query.window,
+        _path(dialect, table or (source.table if source else TABLE)),
+        _time(dialect, time or (source and source.time) or TIME),
+    )
+    keys = {key.name: read_expression(key.native) for key in query.keys}
+    outputs = {
+        # Plain Spark SQL has the aggregates that Spark lacks spelled out.
+        output.name: read_expression(output.native if dialect.name == "spark" else sql)
+        for output, sql in zip(query.outputs, query.aggs.values(), strict=True)
+    }
+    used = {*query.columns, *(name.casefold() for name in (*keys, *outputs))}
+    for column in frame.columns:
+        if column in used:
+            raise QueryError(f"{column} is a column of the window there: rename the query's own")
+    grouped = [*frame.group, *(words.write(key) for key in keys.values())]
+    items = [*frame.shown]
+    items += [_item(dialect, node, name) for name, node in keys.items()]
+    items += [f"{words.write(node)} AS {words.name(name)}" for name, node in outputs.items()]
+    lines = [f"SELECT {', '.join(items)}", f"FROM {frame.source}"]
+    if query.where is not None:
+        lines.append(f"WHERE {words.write(read_expression(query.where))}")
+    if grouped:
+        lines.append(f"GROUP BY {', '.join(grouped)}")
+    if query.having is not None:
+        having = _having(dialect, read_expression(query.having), {**keys, **outputs})
+        lines.append(f"HAVING {write(having)}")
+    return "\n".join(lines)
+
+
+def _item(dialect: Dialect, key: Node, name: str) -> str:
+    text = dialect.words.write(key)
+    if isinstance(key, Name) and unquoted(key.parts[-1]) == name:
+        return text
+    return f"{text} AS {dialect.words.name(name)}"
+
+
+def _path(dialect: Dialect, table: str) -> str:
+    node = read_expression(table)
+    if not isinstance(node, Name):
+        raise QueryError(f"table={table!r} is not the name of a table")
+    return dialect.words.write(node)
+
+
+def _time(dialect: Dialect, time: str) -> str:
+    node = read_expression(time)
+    if dialect.name != "spark" and not isinstance(node, Name):
+        raise QueryError(f"its time must be a column, not {time}: compute it in the stream first")
+    return dialect.words.write(node)
+
+
+def _having(dialect: Dialect, node: Node, columns: Mapping[str, Node]) -> Node:
+    """HAVING in a dialect, with names of columns as what they stand for where it must be so."""
+    meanings = {name.casefold(): meaning for name, meaning in columns.items()}
+
+    def inlined(part: Node) -> Node:
+        if isinstance(part, Name) and unquoted(part.parts[0]).casefold() == "window":
+            return part
+        if isinstance(part, Name) and len(part.parts) == 1 and not dialect.names_outputs:
+            meaning = meanings.get(unquoted(part.parts[0]).casefold())
+            return part if meaning is None else meaning
+        return rebuild(part, inlined)
+
+    def bounded(part: Node) -> Node:
+        if not (isinstance(part, Name) and unquoted(part.parts[0]).casefold() == "window"):
+            return rebuild(part, bounded)
+        if dialect.name == "spark":
+            return part
+        bound = [unquoted(field).lower() for field in part.parts[1:]]
+        if dialect.words.window is None or bound not in (["start"], ["end"]):
+            raise QueryError(f"{dialect.title} cannot ask for {write(part)} in HAVING")
+        return Name((dialect.words.window[bound == ["end"]],), at=part.at)
+
+    return bounded(dialect.words.from_spark(inlined(node)))
