@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check fmt lock bench clean
+.PHONY: demo test check fmt lock bench chaos clean
 
 demo: $(READY)
 	$(BIN)/weft demo
@@ -23,6 +23,11 @@ fmt: $(READY)
 
 bench: $(READY)
 	$(BIN)/weft bench plan
+
+# A stream killed again and again while queries come and go; its answers against the batch ones.
+chaos: $(READY)
+	$(BIN)/python -m weft.spark.streaming.chaos --kills 20
+	$(BIN)/python -m weft.spark.streaming.chaos --kills 0 --executors 2
 
 # The lock holds hashes and no addresses, so that it installs from whichever index pip is set to.
 lock: $(READY)

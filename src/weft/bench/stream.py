@@ -7,7 +7,6 @@ import statistics
 import sys
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,9 @@ def run(quick: bool = True) -> BenchReport:
     with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
         _streams(report, Path(folder), quick)
     _long_windows(report, quick)
+    if not quick:
+        with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
+            report.rows += long_window_stream(Path(folder), report)
     return report
 
 
@@ -146,8 +148,17 @@ def stream_of(spark: Any, folder: Path) -> Any:
     return reader.parquet(str(folder / "in"))
 
 
-def weft_run(spark: Any, folder: Path, queries: list[Query], name: str) -> tuple[float, float, Any]:
-    """Seconds of a steady micro-batch and of one without input, and the status at the end."""
+def weft_run(
+    spark: Any,
+    folder: Path,
+    queries: list[Query],
+    name: str,
+    traffic: list[Any] | None = None,
+) -> tuple[float, float, Any]:
+    """Seconds of a steady micro-batch and of one without input, and the status at the end.
+
+    Into `traffic` go the bytes read, written and held of every micro-batch.
+    """
     from weft.plan.time_axis import TimeAxis
     from weft.sinks import LongSink
     from weft.spark.streaming.starting import start
@@ -162,7 +173,12 @@ def weft_run(spark: Any, folder: Path, queries: list[Query], name: str) -> tuple
         trigger="available_now",
         rate=1_000_000 / (SPAN / SECOND),
     )
-    running.await_termination()
+    batch = -1
+    while not running.await_termination(0.05) or running.status().batch != batch:
+        status = running.status()
+        if status.batch != batch and traffic is not None:
+            traffic.append((status.read_bytes, status.written_bytes, status.state_bytes))
+        batch = status.batch
     steady, empty = steady_seconds([running.last_query])
     return steady, empty, running.status()
 
@@ -223,10 +239,9 @@ def check(spark: Any, folder: Path, queries: list[Query], name: str) -> list[str
         expected = expected.where(f"window.end <= timestamp_micros({closed})")
         found = answers.where(f"query = '{query.name}'")
         columns = ["window.start", "k", "n", "round(total, 6)", "hi"]
-        right = Counter(map(tuple, expected.selectExpr(*columns).collect()))
-        given = Counter(map(tuple, found.selectExpr(*columns).collect()))
-        if right != given:
-            missing, extra = sum((right - given).values()), sum((given - right).values())
+        right, given = expected.selectExpr(*columns), found.selectExpr(*columns)
+        missing, extra = right.exceptAll(given).count(), given.exceptAll(right).count()
+        if missing or extra or not given.count():
             wrong.append(f"{name}: {query.name}: {missing} rows missing, {extra} too many")
     return wrong
 
@@ -309,6 +324,58 @@ def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
         bucket.save()
         traffic.append(bucket.traffic)
     return traffic, sum(len(value) for value in state.values())
+
+
+def long_window_stream(
+    folder: Path, report: BenchReport, *, keys: int = 10_000, hours: int = 36
+) -> list[dict[str, Any]]:
+    """A day's window every minute through Spark: half an hour of every key to a micro-batch."""
+    draw, minute, half = np.random.default_rng(0), 60 * SECOND, 30
+    (folder / "in").mkdir(parents=True)
+    for number in range(2 * hours):
+        first = START + number * half * minute
+        times = np.repeat(first + np.arange(half) * minute, keys) + 1
+        table = pa.table(
+            {
+                "ts": pa.array(times, pa.timestamp("us", "UTC")),
+                "k": pa.array(np.tile(np.arange(keys, dtype=np.int32), half)),
+                "x": pa.array(draw.normal(0.0, 1.0, len(times))),
+            }
+        )
+        path = folder / "in" / f"{number:04d}.parquet"
+        pq.write_table(table, path)
+        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    aggs = {"n": "count(*)", "total": "sum(x)"}
+    day = Query("day", aggs=aggs, window=Window(range="24 hours", slide="1 minute"), by=["k"])
+    traffic: list[Any] = []
+    seconds, _, status = weft_run(session(), folder, [day], "day", traffic)
+    rows = [
+        {
+            "what": f"24 h by 1 min, {keys:,} keys, through Spark",
+            "hour": at // 2,
+            "read_bytes_per_batch": read,
+            "written_bytes_per_batch": written,
+            "state_bytes": held,
+        }
+        for at, (read, written, held) in enumerate(traffic)
+        if at % 6 == 0 or at == len(traffic) - 1
+    ]
+    read, written, held = (statistics.mean(some) for some in zip(*traffic[-12:], strict=True))
+    report.summary.append(
+        f"24 h through Spark, {keys:,} keys: a micro-batch of half an hour takes {seconds:.2f} s, "
+        f"reads {read:,.0f} and writes {written:,.0f} bytes of {held:,.0f} held; "
+        f"{status.slices:,} slices"
+    )
+    if read > 0.5 * held:
+        report.failures.append("24 h through Spark: a micro-batch reads most of the state")
+    # Every key has a row a minute, so a window has as many rows as minutes, up to a day's.
+    answers = session().read.parquet(str(folder / "day"))
+    minutes = f"least(1440, (unix_micros(window.end) - {START}L) DIV {minute}L)"
+    wrong = answers.where(f"n <> {minutes}").count()
+    closed = answers.select("window").distinct().count()
+    if wrong or answers.count() != closed * keys or closed < (hours - 1) * 60:
+        report.failures.append(f"24 h through Spark: {wrong} wrong counts in {closed} windows")
+    return rows
 
 
 class _Memory(dict[str, bytes]):

@@ -13,6 +13,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -256,5 +257,26 @@ def compare(folder: Path) -> int:
     return total
 
 
+def main(arguments: list[str]) -> None:
+    """`--kills 20 [--executors 2] [--seed 0]` runs it all; a folder alone is one driver's part."""
+    if not arguments[0].startswith("--"):
+        drive(Path(arguments[0]), *arguments[1:])
+        return
+    given = dict(zip(arguments[::2], map(int, arguments[1::2]), strict=True))
+    kills, executors = given.get("--kills", 20), given.get("--executors", 0)
+    with tempfile.TemporaryDirectory(prefix="weft-chaos-") as folder:
+        report = chaos(
+            Path(folder) / "run",
+            kills,
+            executors=executors,
+            files=max(16, 2 * kills),
+            seed=given.get("--seed", 0),
+        )
+    print(
+        f"{report.kills} kills of the driver and {executors} of executors in "
+        f"{report.seconds:.0f} s: {report.rows:,} rows, each once, equal to the batch answer"
+    )
+
+
 if __name__ == "__main__":
-    drive(Path(sys.argv[1]), *sys.argv[2:])
+    main(sys.argv[1:])
