@@ -7,9 +7,9 @@ import pytest
 
 
 @pytest.mark.slow
-def test_the_demo_plans_runs_and_verifies():
+def test_the_demo_streams_changes_and_verifies():
     done = subprocess.run(
-        [sys.executable, "-m", "weft.cli", "demo", "--rows", "20000"],
+        [sys.executable, "-m", "weft.cli", "demo", "--rows", "10000"],
         capture_output=True,
         text=True,
         timeout=600,
@@ -17,4 +17,6 @@ def test_the_demo_plans_runs_and_verifies():
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "24 queries" in done.stdout
+    assert "+ quarter_hour_range" in done.stdout
+    assert "- odd_lots" in done.stdout
     assert "equal: 24 of 24 queries" in done.stdout

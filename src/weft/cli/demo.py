@@ -3,39 +3,171 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
 
 import click
 
-SHOWN = ("minute_bars", "market_volume", "market_big")
+from weft.cli.output import errors_to
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from weft.spark.streaming.running import Running
+
+FILES = 8
+"""The hour comes in so many micro-batches."""
+ADD_AT, DROP_AT = 3, 5
+"""Micro-batches after which a query comes and another one goes."""
+NEWCOMER = """
+SELECT symbol, max(price) AS high, min(price) AS low
+FROM trades GROUP BY window(ts, '15 minutes', '5 minutes'), symbol
+"""
+LEAVES = "odd_lots"
+PATIENCE = 120.0
 
 
 @click.command()
-@click.option("--rows", type=int, default=100_000, show_default=True, help="Trades to generate.")
+@click.option("--rows", type=int, default=60_000, show_default=True, help="Trades to generate.")
 def demo(rows: int) -> None:
-    """Weave two dozen queries over an hour of generated trades, and verify every answer."""
-    from weft.bench.trades import market
+    """Weave two dozen queries into one stream of generated trades, and verify every answer.
+
+    An hour of trades arrives in micro-batches; on the way one query is added and one is dropped.
+    """
+    from weft import read_results
     from weft.query.workload import Workload
     from weft.spark.loom import Loom
     from weft.spark.session import local_session
 
     workload = Workload.load(Path(__file__).parent / "trades.yaml")
     click.echo(f"{rows:,} generated trades in an hour, {len(workload)} queries, embedded Spark\n")
-    spark = local_session(name="weft demo")
-    spark.sparkContext.setLogLevel("ERROR")
-    try:
-        trades = spark.createDataFrame(market(rows, symbols=300).joined()).cache()
-        loom = Loom(trades, time="ts")
-        for query in workload:
-            loom.add(query)
-        click.echo(loom.explain())
-        with loom.run() as results:
-            for name in SHOWN:
-                click.echo(f"\n{name}:")
-                results[name].orderBy("window", *workload[name].by).show(3, truncate=False)
-        click.echo("the plain Spark queries beside the plan, row by row:")
-        report = loom.verify()
-        click.echo(str(report))
-    finally:
-        spark.stop()
-    sys.exit(0 if report.ok else 1)
+    with TemporaryDirectory(prefix="weft-demo-") as folder:
+        with errors_to(Path(folder) / "spark.log"):
+            settings = {"spark.sql.session.timeZone": "UTC", "spark.log.level": "ERROR"}
+            spark = local_session(name="weft demo", settings=settings)
+        try:
+            feed = Feed(spark, Path(folder) / "in", rows)
+            loom = Loom(feed.stream(), time="ts", watermark="10 seconds")
+            for query in workload:
+                loom.add(query)
+            plan = loom.plan(rate=rows / 3600, strategy="weave", cost="paper")
+            click.echo(plan.explain(limit=3))
+            click.echo(
+                f"\nsaved against no sharing: {1 - plan.cost / plan.costs['no_share']:.0%}\n"
+            )
+            running = loom.start(
+                f"{folder}/out",
+                checkpoint=f"{folder}/checkpoint",
+                trigger="200 milliseconds",
+                rate=rows / 3600,
+            )
+            try:
+                live(running, feed)
+            finally:
+                running.stop()
+            newest = read_results(spark, f"{folder}/out", "market_volume")
+            click.echo("\nmarket_volume, the newest windows:")
+            newest.orderBy("window", ascending=False).show(3, truncate=False)
+            ok = verified(spark, running, feed, f"{folder}/out")
+        finally:
+            spark.stop()
+    sys.exit(0 if ok else 1)
+
+
+class Feed:
+    """An hour of trades, put down file by file: a live stream in small."""
+
+    def __init__(self, spark: SparkSession, folder: Path, rows: int) -> None:
+        from weft.bench.trades import market
+
+        self.spark, self.folder = spark, folder
+        self.table = market(rows, symbols=100).joined()
+        self.put_so_far = 0
+        folder.mkdir(parents=True)
+
+    def put(self) -> int:
+        """The next stretch of time as a file; returns its rows."""
+        import pyarrow.parquet as pq
+
+        size = -(-len(self.table) // FILES)
+        piece = self.table.slice(self.put_so_far * size, size)
+        hidden = self.folder / f".{self.put_so_far}.parquet"
+        pq.write_table(piece, hidden)
+        hidden.rename(self.folder / f"{self.put_so_far}.parquet")  # it appears whole
+        self.put_so_far += 1
+        return int(piece.num_rows)
+
+    def stream(self) -> DataFrame:
+        """The files as they come."""
+        import pyarrow as pa
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        schema = from_arrow_schema(pa.schema(self.table.schema))
+        reader = self.spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+        return reader.parquet(str(self.folder))
+
+    def batch(self) -> DataFrame:
+        """All files."""
+        return self.spark.read.parquet(str(self.folder))
+
+
+def live(running: Running, feed: Feed) -> None:
+    """Let the hour arrive; say what happens."""
+    for number in range(1, FILES + 1):
+        before, began = running.progress.high or 0, time.monotonic()
+        rows = feed.put()
+        wait(running, lambda before=before: (running.progress.high or 0) > before)
+        status = running.status()
+        answers = sum(query.answers for query in status.queries)
+        took = time.monotonic() - began
+        click.echo(
+            f"{clock(status.high)}  {rows:,} trades in {took:.1f} s, {answers:,} "
+            f"answers of {len(status.queries)} queries; {status.state_bytes / 1024:,.0f} KiB held"
+        )
+        if number == ADD_AT:
+            running.add(NEWCOMER, name="quarter_hour_range", backfill=True)
+            since = running.status().query("quarter_hour_range").complete_from
+            click.echo(f"          + quarter_hour_range, complete from {clock(since)}")
+        if number == DROP_AT:
+            running.drop(LEAVES)
+            click.echo(f"          - {LEAVES}")
+
+
+def wait(running: Running, arrived: Any) -> None:
+    """Until it has; a stream that ended is an error."""
+    from weft.errors import EngineError
+
+    ends = time.monotonic() + PATIENCE
+    while not arrived():
+        if not running.is_active or time.monotonic() > ends:
+            raise EngineError(f"the stream came to nothing: {running.last_query.exception()}")
+        time.sleep(0.05)
+
+
+def clock(micros: int | None) -> str:
+    """A time of the stream, as hours, minutes and seconds."""
+    if micros is None:
+        return "the start"
+    return time.strftime("%H:%M:%S", time.gmtime(micros / 1_000_000))
+
+
+def verified(spark: SparkSession, running: Running, feed: Feed, out: str) -> bool:
+    """Compare every answer with the plain batch query's; say how that came out."""
+    from weft import read_results
+    from weft.spark.streaming.verify import verify_answers
+
+    click.echo("the plain Spark queries over the same trades, row by row:")
+    rows = feed.batch().cache()
+    frontier = running.progress.frontier or 0
+    found = verify_answers(
+        rows, running.axis, running.catalogue, frontier, lambda name: read_results(spark, out, name)
+    )
+    wrong = [difference for difference in found if not difference.ok]
+    total = sum(difference.rows for difference in found)
+    verdict = "equal" if not wrong else "NOT EQUAL"
+    click.echo(f"{verdict}: {len(found) - len(wrong)} of {len(found)} queries, {total:,} rows")
+    for difference in wrong:
+        click.echo(str(difference))
+    return not wrong

@@ -98,6 +98,31 @@ def feed_end(feed) -> int:
     return START + 500_000 * MINUTE
 
 
+def test_a_sink_that_fails_is_quoted_in_short_and_nothing_is_lost(spark, feed, tmp_path):
+    """A JVM error of a sink may be pages long, on which Spark's own search for its cause fails."""
+    feed.minutes(0, 30)
+    feed.end()
+    delivered: list = []
+
+    def fail(name: str, frame, batch: int) -> None:
+        frame.selectExpr("assert_true(n < 0, repeat('very long ', 20000))").collect()
+
+    def keep(name: str, frame, batch: int) -> None:
+        delivered.extend(frame.collect())
+
+    given = {"checkpoint": str(tmp_path / "ck"), "trigger": "available_now"}
+    given |= {"watermark": "1 minute"}
+    stream = feed.stream(spark)
+    running = start(stream, AXIS, ForeachBatchSink(fail), queries=[TEN], **given)
+    with pytest.raises(Exception, match="was not delivered") as caught:
+        running.await_termination()
+    assert "StackOverflow" not in str(caught.value)
+    assert len(running.status().error) > 20_000
+    running = start(stream, AXIS, ForeachBatchSink(keep), **given)
+    running.await_termination()
+    assert_same("ten", rows(delivered), batch_rows(spark, feed, TEN, None, feed_end(feed)))
+
+
 def test_a_checkpoint_refuses_what_does_not_fit_it(spark, feed, tmp_path):
     feed.minutes(0, 10, rows=10)
     seen: list = []

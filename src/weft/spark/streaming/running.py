@@ -40,6 +40,13 @@ _CONF = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
 }
 _POLL = 1.0
+_SAID = 500
+"""Characters of an error that are handed back to Spark; the whole is in `status().error`."""
+# By this text, and no other, Spark knows an error of a Python sink that its own stop() caused.
+_INTERRUPTED = (
+    "py4j.protocol.Py4JJavaError: An error occurred while calling the sink: "
+    "java.lang.InterruptedException"
+)
 _TRANSIENT = "Python worker failed to connect back"
 
 
@@ -89,6 +96,7 @@ class Running:
         self._tally = Tally()
         self._lock = threading.RLock()
         self._stopped = threading.Event()
+        self._pausing = threading.Event()
         self._server: MetricsServer | None = None
         self._error: str | None = None
         self._adapter = Adapter()
@@ -137,6 +145,23 @@ class Running:
         return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers)
 
     def _deliver(self, frame: DataFrame, number: int) -> None:
+        """Called by Spark for each micro-batch. Errors are told in short.
+
+        Spark looks for an interruption in the text of a JVM error by a regular expression that
+        recurses once per character: a long text ends the stream with a stack overflow instead.
+        """
+        try:
+            self._deliver_batch(frame, number)
+        except Exception as error:
+            if self._pausing.is_set():
+                raise EngineError(_INTERRUPTED) from None
+            self._error = str(error)
+            text = " ".join(str(error).split()).replace("py4j.protocol.", "")
+            raise EngineError(
+                f"micro-batch {number} was not delivered: {type(error).__name__}: {text[:_SAID]}"
+            ) from None
+
+    def _deliver_batch(self, frame: DataFrame, number: int) -> None:
         began = time.perf_counter()
         compiled = self._compiled
         with lowered_frame(frame, self.axis, compiled, self.catalogue) as lowered:
@@ -182,7 +207,11 @@ class Running:
             if not query.status["isTriggerActive"] or _batch_of(query) != before:
                 break
             time.sleep(0.02)
-        query.stop()
+        self._pausing.set()
+        try:
+            query.stop()
+        finally:
+            self._pausing.clear()
 
     @property
     def last_query(self) -> StreamingQuery:
@@ -206,7 +235,7 @@ class Running:
             except Exception as error:
                 if self._recovered(query):
                     continue
-                self._error = str(error)
+                self._error = self._error or str(error)  # what a sink said is nearer to the cause
                 self._close()
                 raise
             with self._lock:
