@@ -1,0 +1,38 @@
+"""What a stream answered beside the plain batch queries over the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame
+
+from weft.plan.time_axis import TimeAxis
+from weft.spark.compare import Difference, Pair, compare
+from weft.spark.streaming.catalogue import Catalogue
+from weft.spark.verify import scaled
+
+
+def verify_answers(
+    rows: DataFrame,
+    axis: TimeAxis,
+    catalogue: Catalogue,
+    frontier: int,
+    answers: Callable[[str], DataFrame],
+) -> list[Difference]:
+    """Compare every query of a stream in append mode with its plain query over `rows`.
+
+    `rows` are those that the stream has seen, none of them late. Windows count that are closed
+    (they end at or before `frontier`) and complete (a query that came later has a `complete_from`).
+    `answers` reads a query's answers, for instance by `weft.read_results`.
+    """
+    pairs = []
+    for entry in catalogue.entries:
+        query = entry.query
+        expected, scales = scaled(rows, axis, query)
+        expected = expected.where(f"{axis.edge_units('window.`end`')} <= {frontier}")
+        if entry.complete_from is not None:
+            first = f"{axis.edge_units('window.start')} >= {entry.complete_from}"
+            expected = expected.where(first)
+        keys = ["window", *(key.name for key in query.keys)]
+        pairs.append(Pair(query.name, keys, expected, answers(query.name), scales))
+    return compare(pairs)
