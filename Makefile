@@ -9,8 +9,9 @@ READY  := $(VENV)/.ready
 demo: $(READY)
 	$(BIN)/weft demo
 
+# Two processes: pure tests in both, then Spark's batch tests in one and its streams in the other.
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 check: $(READY)
 	$(BIN)/ruff check .
