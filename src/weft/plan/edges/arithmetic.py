@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import njit
 
+INNER: dict[str, Any] = {
+    "cache": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+"""For functions that compiled ones alone call: without wrappers, which take a while to compile."""
 # Products of two residues below this modulus fit in 63 bits.
 _SMALL = 3_037_000_499
 

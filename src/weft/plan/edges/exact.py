@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from weft.plan.edges.arithmetic import gcd, restrict
+from weft.plan.edges.arithmetic import INNER, gcd, restrict
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ _MANY = 8_192  # entries of one component: tidying takes their square
 _MORE = 100_000  # and for sets so large that most of the recursion is over after the first split
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER)
 def tidy(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> int:
     """Sort [lo, hi) by step and offset, merge equals, drop what is covered; return the new end."""
     gap = 1
@@ -63,7 +63,7 @@ def tidy(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> int:
     return kept
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER)
 def _closed(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> float:
     """The density of [lo, hi) where a formula gives it (up to three, or one step), else -1."""
     if step[lo] == step[hi - 1]:
@@ -94,14 +94,14 @@ def _closed(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> float
     return float(covered + z * max(free, 0.0))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER)
 def _root(parent: Int64, i: int) -> int:
     while parent[i] != i:
         i = parent[i]
     return i
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER)
 def _split(
     off: Int64, step: Int64, weight: Float64, shared: Int64, parent: Int64, lo: int, hi: int
 ) -> tuple[float, int]:
@@ -177,7 +177,7 @@ def _split(
     return covered, top
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER)
 def _restrict_all(
     off: Int64, step: Int64, weight: Float64, lo: int, i: int, top: int
 ) -> tuple[float, int]:

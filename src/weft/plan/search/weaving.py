@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from weft.plan.edges.arithmetic import INNER
 from weft.plan.search.bounds import Bool, bound_all, rebound, rows
 from weft.plan.search.rates import Rates
 from weft.plan.search.trees import GONE, Trees
@@ -151,7 +152,7 @@ def select(
                 row_best[k] = _row_best(bound, row, weight, charge, k, per_edge)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER)
 def _top(row_best: Float64) -> int:
     best = 0
     for i in range(len(row_best)):
@@ -160,7 +161,7 @@ def _top(row_best: Float64) -> int:
     return best
 
 
-@njit(cache=True, error_model="numpy", fastmath={"nnan", "nsz"})
+@njit(**INNER, fastmath={"nnan", "nsz"})
 def _row_best(
     bound: Float64, row: Int64, weight: Float64, charge: Float64, i: int, per_edge: float
 ) -> float:
@@ -173,7 +174,7 @@ def _row_best(
     return best
 
 
-@njit(cache=True, error_model="numpy")
+@njit(**INNER)
 def _first(
     bound: Float64,
     row: Int64,
