@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check fmt lock bench clean
+.PHONY: demo test check fmt lock bench docs clean
 
 demo: $(READY)
 	$(BIN)/weft demo
@@ -24,6 +24,12 @@ fmt: $(READY)
 bench: $(READY)
 	$(BIN)/weft bench plan
 
+# The site, into site/. Its tools are a group of their own, which only this target installs.
+docs: $(READY)
+	@$(BIN)/python -m pip install --quiet "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/mkdocs build --strict --clean
+
 # The lock holds hashes and no addresses, so that it installs from whichever index pip is set to.
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
@@ -38,4 +44,4 @@ $(READY): pyproject.toml requirements.lock scripts/requirements.sh
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist site
