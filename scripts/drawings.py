@@ -39,7 +39,7 @@ def draw(folder: Path) -> list[Path]:
     shared = weft.optimize(queries, rate=375.0, strategy="weave")
     plan_timeline(shared, length="45 minutes", save=paths["timeline"])
     alone = weft.optimize(queries, rate=375.0, strategy="no_share")
-    plan_timeline(alone, length="45 minutes", save=paths["apart"])
+    plan_timeline(alone, tree=3, length="80 minutes", save=paths["apart"])
     many = awkward_windows(128)
     cost_curve(many, rate=1000.0, save=paths["cost"])
     cost_curve(many, rate=0.1, save=paths["loses"])
