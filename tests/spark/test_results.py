@@ -117,8 +117,8 @@ def test_the_long_table_keeps_what_having_keeps(spark: SparkSession) -> None:
         weft.Query("all", aggs={"n": "count(*)"}, window=SLIDING, by="s"),
         # Keys and window by name, names that mean another key elsewhere, and a lambda's own.
         weft.Query(
-            "named", aggs={"top": "max(i)"}, window=hour, by=["s AS k0", "k AS s"],
-            having="k0 IS NOT NULL AND s <> 1 AND hour(window.start) < 23 AND count(*) > 1",
+            "named", aggs={"top": "max(i)"}, window=hour, by=["s AS k0", "upper(s) AS s"],
+            having="k0 IS NOT NULL AND s <> 'A' AND hour(window.start) < 23 AND count(*) > 1",
         ),
         weft.Query(
             "hidden", aggs={"n": "count(*)"}, window=hour, by=["k AS start"],
