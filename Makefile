@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check fmt lock bench chaos clean
+.PHONY: demo test check fmt lock bench chaos docs clean
 
 demo: $(READY)
 	$(BIN)/weft demo
@@ -30,6 +30,12 @@ chaos: $(READY)
 	$(BIN)/python -m weft.spark.streaming.chaos --kills 20
 	$(BIN)/python -m weft.spark.streaming.chaos --kills 0 --executors 2
 
+# The site, into site/. Its tools are a group of their own, which only this target installs.
+docs: $(READY)
+	@$(BIN)/python -m pip install --quiet "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/mkdocs build --strict --clean
+
 # The lock holds hashes and no addresses, so that it installs from whichever index pip is set to.
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
@@ -44,4 +50,4 @@ $(READY): pyproject.toml requirements.lock scripts/requirements.sh
 	@touch $@
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist site

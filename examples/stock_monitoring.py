@@ -1,4 +1,4 @@
-"""Stock monitoring: hundreds of alert rules on one stream of trades (SIGMOD'06, Query 4).
+"""Stock monitoring: many alert rules on one stream of trades (SIGMOD'06, Query 4).
 
     python examples/stock_monitoring.py
 
@@ -9,34 +9,28 @@ ordinary DataFrame, and the loom takes it as it is.
 
 from __future__ import annotations
 
-import argparse
-
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import weft
 from weft.bench.trades import market, workload
 from weft.spark.session import local_session
+from weft.spark.verify import VerifyReport
 
 
-def trades(spark: SparkSession, rows: int) -> DataFrame:
+def joined_trades(spark: SparkSession, rows: int) -> DataFrame:
     """The stream of trades joined with the two tables."""
     made = market(rows)
-    stream, close, index = (
+    trades, close, index = (
         spark.createDataFrame(table) for table in (made.trades, made.close, made.index)
     )
-    return stream.join(F.broadcast(close), "symbol").join(F.broadcast(index), "symbol")
+    return trades.join(F.broadcast(close), "symbol").join(F.broadcast(index), "symbol")
 
 
-def main() -> int:
-    """Run the rules together, check them against plain Spark, and show some answers."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rows", type=int, default=100_000)
-    parser.add_argument("--rules", type=int, default=16)
-    given = parser.parse_args()
-
-    loom = weft.Loom(trades(local_session(), given.rows).cache(), time="ts")
-    for rule in workload("C", given.rules):
+def main(spark: SparkSession, rows: int = 100_000, rules: int = 16) -> VerifyReport:
+    """Run the rules together, show some answers, and check all against plain Spark."""
+    loom = weft.Loom(joined_trades(spark, rows).cache(), time="ts")
+    for rule in workload("C", rules):  # conditions on membership, volume, value, price change
         loom.add(rule)
     loom.add(
         "SELECT symbol, max(price) AS hi, min(price) AS lo FROM trades "
@@ -49,8 +43,8 @@ def main() -> int:
         results["large_caps"].orderBy(F.desc(F.col("hi") - F.col("lo"))).show(5, truncate=False)
     report = loom.verify()
     print(report)
-    return 0 if report.ok else 1
+    return report
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(0 if main(local_session()) else 1)

@@ -17,6 +17,7 @@ EARLIER: dict[str, set[str]] = {
     "finals": {"errors", "query", "plan", "slices"},
     "sinks": {"errors", "query", "plan", "slices", "finals"},
     "spark": {"errors", "query", "plan", "slices", "finals", "sinks"},
+    "plot": {"errors", "query", "plan", "slices"},
 }
 """What each stage may import besides itself."""
 ENDS = {"cli", "dashboard", "bench", "__init__", "__main__"}
@@ -89,6 +90,22 @@ def test_only_the_spark_stage_imports_pyspark() -> None:
         return package(module) in ("pyspark", "py4j") and stage_of(file) not in ("spark", "bench")
 
     assert offences(wrong) == []
+
+
+def test_only_plots_import_matplotlib_and_nothing_imports_plots() -> None:
+    """Pictures are an extra: whoever can do without them must not need matplotlib."""
+
+    def wrong(file: str, module: str) -> bool:
+        drawing = package(module) == "matplotlib" or f"{module}.".startswith("weft.plot.")
+        return drawing and stage_of(file) != "plot"
+
+    assert offences(wrong) == []
+
+
+def test_the_rules_see_plots() -> None:
+    """The two rules above are about files that are there."""
+    plots = {file: modules for file, modules in imports().items() if stage_of(file) == "plot"}
+    assert any(package(module) == "matplotlib" for some in plots.values() for module in some)
 
 
 def test_only_the_reading_of_sql_imports_sqlglot() -> None:

@@ -33,8 +33,8 @@ def test_public_names_are_listed_and_load():
 
 
 def test_import_is_light():
-    heavy = "[m for m in ('numba', 'pyspark', 'sqlglot', 'pyarrow', 'pandas') if m in sys.modules]"
-    assert run(f"import sys, weft; print({heavy})") == "[]"
+    heavy = ["numba", "pyspark", "sqlglot", "pyarrow", "pandas", "matplotlib"]
+    assert run(f"import sys, weft; print([m for m in {heavy} if m in sys.modules])") == "[]"
 
 
 def test_planning_starts_no_spark():
@@ -44,3 +44,16 @@ def test_planning_starts_no_spark():
         "print('pyspark' in sys.modules)"
     )
     assert run(code) == "False"
+
+
+def test_drawing_starts_no_spark():
+    code = "import sys, weft.plot; print('pyspark' in sys.modules, 'matplotlib' in sys.modules)"
+    assert run(code) == "False True"
+
+
+def test_without_matplotlib_the_message_says_what_to_install():
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "try:\n    import weft.plot\nexcept ModuleNotFoundError as error:\n    print(error)"
+    )
+    assert "pip install 'weft[plot]'" in run(code)

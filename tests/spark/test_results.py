@@ -110,6 +110,34 @@ def test_changed_rows_only(spark: SparkSession) -> None:
     assert found == [("a", at(0), 1), ("a", at(2), 2), ("b", at(1), 1)]
 
 
+def test_the_long_table_keeps_what_having_keeps(spark: SparkSession) -> None:
+    hour = weft.Window(range="1 hour", slide="10 minutes")
+    asked = [
+        weft.Query("some", aggs={"n": "count(*)"}, window=SLIDING, by="s", having="n > 1"),
+        weft.Query("all", aggs={"n": "count(*)"}, window=SLIDING, by="s"),
+        # Keys and window by name, names that mean another key elsewhere, and a lambda's own.
+        weft.Query(
+            "named", aggs={"top": "max(i)"}, window=hour, by=["s AS k0", "upper(s) AS s"],
+            having="k0 IS NOT NULL AND s <> 'A' AND hour(window.start) < 23 AND count(*) > 1",
+        ),
+        weft.Query(
+            "hidden", aggs={"n": "count(*)"}, window=hour, by=["k AS start"],
+            having="exists(array(2, 3), start -> start = 3) AND sum(i) > start",
+        ),
+    ]  # fmt: skip
+    loom = loom_of(rows(spark, 3, 120), asked)
+    with loom.run(strategy="share_all", keys="union", rate=1.0) as results:
+        long = results.all()
+        for query in asked:
+            names = ["window", *(key.name for key in query.keys), *query.aggs]
+            found = long.where(F.col("query") == query.name).select(*names)
+            wanted = native(loom.df, loom.axis, query).select(*names)
+            assert sorted(map(repr, found.collect())) == sorted(map(repr, wanted.collect()))
+        assert 0 < long.where("query = 'some'").count() < long.where("query = 'all'").count()
+        assert long.where("query = 'named'").count() > 0
+        assert long.where("query = 'hidden'").count() > 0
+
+
 def test_wide_is_what_was_known_at_each_instant(spark: SparkSession) -> None:
     """
     minute   0     1     2     3     4

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from weft.errors import PlanError
 from weft.plan.layout import Layout
 from weft.plan.steps import Select, Steps, Where
 from weft.plan.time_axis import TimeAxis, quote
 from weft.query.query import Query
+from weft.query.syntax.reader import read_expression
+from weft.query.syntax.tree import Lambda, Literal, Name, Node, rebuild
+from weft.query.syntax.writer import write
 
 
 def can_lower(layout: Layout, query: Query) -> bool:
@@ -39,6 +44,36 @@ def lowered(layout: Layout, query: Query, axis: TimeAxis) -> Steps:
     )
     kept = tuple((quote(name), quote(name)) for name in columns)
     return (mine, Select((*listed, *hidden)), Where(having.render(calls)), Select(kept))
+
+
+def having_condition(layout: Layout, query: Query, axis: TimeAxis) -> str | None:
+    """SQL of HAVING over the columns of combined partials, or None where there is none.
+
+    Names of keys and of the window stand for what makes them: many queries are asked of one row,
+    and each calls its columns as it likes.
+    """
+    having = query.having_filter
+    if having is None:
+        return None
+    makes = {
+        f"weft_c{number}": _answer(layout, query, call) for number, call in enumerate(having.calls)
+    }
+    condition = read_expression(having.render(list(makes)))
+    makes["window"] = axis.window("start", query.window.range)
+    makes |= {key.name.lower(): f"k{layout.keys.index(key.expression)}" for key in query.keys}
+
+    def put(node: Node, own: frozenset[str] = frozenset()) -> Node:
+        if isinstance(node, Lambda):  # its parameters hide columns of the same name
+            params = (param.strip("`").lower() for param in node.params)
+            return rebuild(node, partial(put, own=own.union(params)))
+        if not isinstance(node, Name):
+            return rebuild(node, partial(put, own=own))
+        first, *fields = node.parts
+        if first.strip("`").lower() in own:
+            return node
+        return Literal("typed", ".".join([f"({makes[first.strip('`').lower()]})", *fields]))
+
+    return write(put(condition))
 
 
 def _answer(layout: Layout, query: Query, call: object) -> str:

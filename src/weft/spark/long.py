@@ -10,8 +10,9 @@ from functools import reduce
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from weft.plan.lower import lowered_outputs
+from weft.plan.lower import having_condition, lowered_outputs
 from weft.plan.time_axis import TimeAxis, quote
+from weft.query.query import Query
 from weft.spark.batch import Direct, Woven
 
 
@@ -71,6 +72,8 @@ def _woven(piece: Woven, axis: TimeAxis) -> Part:
     else:
         listed = _at(table, "array<array<int>>", "target")
         frame = frame.withColumn("weft_q", F.explode(F.expr(listed)))
+    kept = _having(piece, queries, axis)
+    frame = frame if kept is None else frame.where(kept)
     names = _at([query.name for query in queries], "array<string>", "weft_q")
     ranges = _at([query.window.range for query in queries], "array<bigint>", "weft_q")
     window = (
@@ -104,6 +107,22 @@ def _woven(piece: Woven, axis: TimeAxis) -> Part:
             )
             columns[column] = f"CASE {branches} END"
     return Part(frame, names, window, columns)
+
+
+def _having(piece: Woven, queries: Sequence[Query], axis: TimeAxis) -> str | None:
+    """SQL of the rows to keep: each query's own condition on its rows; None if none has any."""
+    asked: dict[str, list[int]] = {}
+    for position, query in enumerate(queries):
+        condition = having_condition(piece.layout, query, axis)
+        if condition is not None:
+            asked.setdefault(condition, []).append(position)
+    if not asked:
+        return None
+    branches = " ".join(
+        f"WHEN weft_q IN ({', '.join(map(str, some))}) THEN {condition}"
+        for condition, some in asked.items()
+    )
+    return f"CASE {branches} ELSE true END"
 
 
 def _at(values: Sequence[object], kind: str, index: str) -> str:
