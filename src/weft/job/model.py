@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from weft.job.document import Document, Steps
 from weft.job.variables import expand, masked, scrub, secrets
 from weft.query.query import Query
 
@@ -76,6 +77,13 @@ class Job:
     file: str = "job"
     folder: Path = field(default_factory=Path)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    document: Document | None = field(default=None, repr=False, compare=False)
+
+    def at(self, steps: Steps, message: str) -> str:
+        """A message on a field, with its place in the file if there is one."""
+        known = self.document or Document(self.file, None)
+        text = known.at(steps, message)
+        return text if self.document else text.replace(":1:1:", ":", 1)
 
     def fill(self, text: str) -> str:
         """A text of the job with its variables' values."""
@@ -98,7 +106,7 @@ class Job:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown: no secret and no value of a variable is in them."""
-        hidden = ("file", "folder", "environ")
+        hidden = ("file", "folder", "environ", "document")
         plain = {k: v for k, v in self.__dict__.items() if k not in hidden}
         return plain | {
             "source": self.source.to_dict(),

@@ -14,6 +14,7 @@ from weft.job.fitting import misfits
 from weft.job.model import Job, SinkSpec, SourceSpec
 from weft.job.queries import read_queries, time_column
 from weft.job.schema import problems
+from weft.query.query import Query
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -36,7 +37,7 @@ def load_job(path: str | PathLike[str], environ: Mapping[str, str] | None = None
     _raise(problems(document))
     variables = os.environ if environ is None else environ
     queries, wrong = read_queries(document, file.parent)
-    job = _job(document.value, file, queries, variables)
+    job = _job(document, file, queries, variables)
     _raise(wrong or misfits(document, job))
     return job
 
@@ -58,8 +59,9 @@ def _refuse_workload(document: Document) -> None:
 
 
 def _job(
-    data: dict[str, Any], file: Path, queries: tuple[Any, ...], environ: Mapping[str, str]
+    document: Document, file: Path, queries: tuple[Query, ...], environ: Mapping[str, str]
 ) -> Job:
+    data = document.value
     source, sink = data["source"], data.get("sink")
     path = source.get("path", ())
     rest = {k: v for k, v in data.items() if k not in ("source", "queries", "sink", "spark")}
@@ -82,6 +84,7 @@ def _job(
         file=str(file),
         folder=file.parent,
         environ=environ,
+        document=document,
     )
 
 
@@ -97,3 +100,16 @@ def _texts(options: Mapping[str, Any]) -> dict[str, str]:
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in options.items()
     }
+
+
+def need(job: Job, fields: Mapping[str, str]) -> None:
+    """Refuse a job that lacks fields; each is given with what it is needed for."""
+    given = {
+        "sink": job.sink,
+        "checkpoint": job.checkpoint,
+        "source.watermark": job.source.watermark,
+    }
+    lacking = [
+        job.at((), f"lacks {name}: {why}") for name, why in fields.items() if given[name] is None
+    ]
+    _raise(lacking)

@@ -80,7 +80,9 @@ class _Checker:
     def scalar(self, schema: Mapping[str, Any], value: Any, steps: Steps) -> Iterator[str]:
         if "enum" in schema and not any(_equal(value, known) for known in schema["enum"]):
             accepted = ", ".join(str(known) for known in schema["enum"])
-            yield self.say(steps, value, f"{_meant(value, schema['enum'])}accepted are {accepted}")
+            yield self.say(
+                steps, value, f"{_meant(_close(value, schema['enum']))}accepted are {accepted}"
+            )
         if isinstance(value, str):
             if len(value) < schema.get("minLength", 0):
                 yield self.say(steps, value, f"must not be empty{_for(schema)}")
@@ -101,6 +103,7 @@ class _Checker:
             yield self.say(steps, value, f"at least one entry is needed{_for(schema)}")
         known = schema.get("properties", {})
         rest = schema.get("additionalProperties", True)
+        meant: set[str] = set()
         for name in value:
             inner = (*steps, name)
             if name in known:
@@ -109,13 +112,14 @@ class _Checker:
                 yield from self.check(rest, value[name], inner)
             elif rest is False:
                 also = schema.get("also", [])
-                message = f"is not a field of {schema.get('title', 'this')}"
-                meant = _meant(name, [*known, *also])
+                close = _close(name, [*known, *also])
+                # A misspelt field is one mistake, and not a missing field besides.
+                meant.update(schema.get("required", ()) if close in also else [close])
+                message = f"is not a field of {schema.get('title', 'this')}; {_meant(close)}"
                 accepted = ", ".join(known) + "".join(f"; or {field}" for field in also)
-                message += f"; {meant}accepted are {accepted}"
-                yield self.document.at(inner, message, key=True)
+                yield self.document.at(inner, f"{message}accepted are {accepted}", key=True)
         for name in schema.get("required", ()):
-            if name not in value:
+            if name not in value and name not in meant:
                 about = self.resolved(known.get(name, {})).get("description", "")
                 what = f": {about[0].lower()}{about[1:]}" if about else ""
                 yield self.document.at(steps, f"lacks {name!r}{what}")
@@ -174,7 +178,11 @@ def _for(schema: Mapping[str, Any]) -> str:
     return f" ({about[0].lower()}{about[1:]})" if about else ""
 
 
-def _meant(value: Any, known: list[Any]) -> str:
+def _close(value: Any, known: list[Any]) -> str:
+    """The known name that a value is most like; none if it is like no one."""
     names = [name for name in known if isinstance(name, str)]
-    close = get_close_matches(str(value).lower(), names, 1, 0.6)
-    return f"did you mean {close[0]!r}? " if close else ""
+    return next(iter(get_close_matches(str(value).lower(), names, 1, 0.6)), "")
+
+
+def _meant(name: str) -> str:
+    return f"did you mean {name!r}? " if name else ""

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 
 from weft.errors import JobError
-from weft.job.model import Job, SinkSpec, SourceSpec
+from weft.job.model import Job, SourceSpec
 from weft.job.queries import misfit, time_column
+from weft.job.variables import literal
 from weft.query.workload import Workload
 
 _FORMATS = {
@@ -25,7 +26,6 @@ def job_on_table(
     time: str | None = None,
     schema: str | None = None,
     options: Mapping[str, str] | None = None,
-    out: str | None = None,
 ) -> Job:
     """Queries from a file of SQL, YAML or JSON, on the rows of a file or folder.
 
@@ -52,12 +52,15 @@ def job_on_table(
             )
     return Job(
         PurePath(queries).stem,
-        SourceSpec(kind, (source,), given, schema, column),
+        SourceSpec(kind, (literal(source),), _literals(given), schema, column),
         workload.queries,
-        sink=None if out is None else SinkSpec("parquet", out),
         plan={} if workload.rate is None else {"rate": workload.rate},
         file=str(queries),
     )
+
+
+def _literals(options: Mapping[str, str]) -> dict[str, str]:
+    return {name: literal(value) for name, value in options.items()}
 
 
 def _format(source: str) -> str:

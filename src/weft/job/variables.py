@@ -39,6 +39,15 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda match: "$" if match[1] is None else environ[match[1]], text)
 
 
+def literal(text: str) -> str:
+    """A text as `expand` gives it back: its dollar signs mean nothing.
+
+    >>> expand(literal("${HOME}"), {})
+    '${HOME}'
+    """
+    return text.replace("$", "$$")
+
+
 def is_secret(name: str) -> bool:
     """Whether a field or variable of this name holds something that nobody should see.
 

@@ -20,6 +20,7 @@ from weft.spark.streaming.adaptive import Adapter, measured_lines
 from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.evolve import next_catalogue
+from weft.spark.streaming.heartbeat import Heartbeat
 from weft.spark.streaming.listener import listen
 from weft.spark.streaming.metrics import MetricsServer, prometheus
 from weft.spark.streaming.payload import greatest
@@ -97,6 +98,7 @@ class Running:
         self.catalogue = catalogue
         self._compiled = self._compile(catalogue)
         self._query = self._launch()
+        self._heartbeat = Heartbeat(checkpoint).start()
         self._thread = threading.Thread(target=self._watch, name="weft-requests", daemon=True)
         self._thread.start()
 
@@ -161,6 +163,7 @@ class Running:
 
     def _close(self) -> None:
         self._stopped.set()
+        self._heartbeat.stop()
         if self._server is not None:
             self._server.close()
             self._server = None
