@@ -106,6 +106,8 @@ class _Reader:
             raise self.fail(place, steps, "refers to itself, which a job cannot")
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node, steps)
+        if node.tag not in (_TAG + "map", _TAG + "seq"):
+            raise self.fail(place, steps, f"has the tag {node.tag}; write it plainly")
         self.open.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode):

@@ -46,9 +46,10 @@ def _durations(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
         name = str(steps[-1])
         try:
             length = parse_duration(text, name)
-        except WeftError as error:
-            also = ", or available_now" if name == "trigger" else ""
-            yield steps, f"{str(error).removeprefix(name)}{also}"
+        except WeftError:
+            also = "available_now, or " if name == "trigger" else ""
+            example = "a duration such as 30 seconds or 1 hour 15 minutes"
+            yield steps, f"={text!r}: accepted is {also}{example}"
             continue
         if length < 0:
             yield steps, f"={text!r}: must not be negative"

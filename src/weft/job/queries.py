@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from weft.job.model import located
 from weft.query.files import read_entry
 from weft.query.query import Query
 from weft.query.workload import Workload
+
+_FIELD = re.compile(r"\b(name|aggs|range|slide|offset|where|by|having)(?:\['([^']*)'\])?=")
 
 
 def read_queries(document: Document, folder: Path) -> tuple[tuple[Query, ...], list[str]]:
@@ -83,6 +86,19 @@ def _asked(
     try:
         return [(steps, read_entry(entry, int(steps[1]) + 1))]
     except QueryError as error:
-        place = (*steps, "sql") if "sql" in entry else steps
-        wrong.append(document.at(place, f": {error}"))
+        wrong.append(document.at((*steps, *_field(entry, str(error))), f": {error}"))
         return []
+
+
+def _field(entry: dict[str, Any], message: str) -> Steps:
+    """The field of a query that an error is about: errors say `where='...'`, `aggs['n']='...'`.
+
+    >>> _field({"aggs": {"n": "cnt(*)"}}, "query 'q': aggs['n']='cnt(*)': cnt is no aggregate")
+    ('aggs', 'n')
+    """
+    if "sql" in entry:
+        return ("sql",)
+    found = _FIELD.search(message)
+    if found is None or found[1] not in entry:
+        return ()
+    return (found[1], found[2]) if found[2] and found[2] in entry[found[1]] else (found[1],)
