@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,12 +26,18 @@ _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "STREAMING_PYTHON_DATA_SOURCE_NOT_FOUND")
 def job_session(job: Job, *, debug: bool = False) -> Iterator[SparkSession]:
     """The session that a job's settings ask for; stopped at the end, if it was started here.
 
-    Spark's own log is silent, because an error is told in one message; `debug` lets it speak.
+    That is an embedded one unless the settings or `spark-submit` say otherwise. Spark's own log is
+    silent, because an error is told in one message; `debug` lets it speak.
     """
     settings = job.filled(job.spark)
     before = SparkSession.getActiveSession()
-    if "spark.remote" in settings:
-        spark = SparkSession.builder.remote(settings["spark.remote"]).getOrCreate()
+    if before is not None:
+        spark = before
+    elif "spark.remote" in settings or "PYSPARK_GATEWAY_PORT" in os.environ:
+        builder = SparkSession.builder.appName(f"weft {job.name}")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        spark = builder.getOrCreate()
     else:
         quiet = {"spark.log.level": "WARN" if debug else "OFF"}
         spark = local_session(name=f"weft {job.name}", settings={**quiet, **settings})
