@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -74,15 +75,12 @@ def read_job(
 
 @contextmanager
 def spark_for(ctx: click.Context, job: Job) -> Iterator[Any]:
-    """The job's Spark session, and a word on standard error while it starts."""
-    from weft.cli.output import console
+    """The job's Spark session; a terminal is told that it takes a moment."""
     from weft.spark.jobs import job_session
 
-    screen = console(stderr=True)
-    with ExitStack() as opened:
-        with screen.status("starting Spark") if screen.is_terminal else nullcontext():
-            debug = bool(ctx.obj.get("debug"))
-            spark = opened.enter_context(job_session(job, debug=debug))
+    if sys.stderr.isatty():
+        click.echo("starting Spark ...", err=True)
+    with job_session(job, debug=bool(ctx.obj.get("debug"))) as spark:
         yield spark
 
 

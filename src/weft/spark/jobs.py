@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
@@ -39,13 +40,32 @@ def job_session(job: Job, *, debug: bool = False) -> Iterator[SparkSession]:
             builder = builder.config(name, value)
         spark = builder.getOrCreate()
     else:
-        quiet = {"spark.log.level": "WARN" if debug else "OFF"}
-        spark = local_session(name=f"weft {job.name}", settings={**quiet, **settings})
+        level = {"spark.log.level": "WARN" if debug else "OFF"}
+        with nullcontext() if debug else _silent_children():
+            spark = local_session(name=f"weft {job.name}", settings={**level, **settings})
     try:
         yield spark
     finally:
         if before is None:
             spark.stop()
+
+
+@contextmanager
+def _silent_children() -> Iterator[None]:
+    """Processes started in here write their standard error to nowhere.
+
+    Java greets with a dozen lines before its log can be silenced, and Spark's Python workers
+    repeat what comes back as an exception anyway.
+    """
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def source_frame(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame:
