@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -13,12 +14,20 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
+_UNBOUNDED = 400
+
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that colours only on a terminal, and not where NO_COLOR is set."""
+    """A console that colours only on a terminal, and not where NO_COLOR is set.
+
+    What goes to a file or a pipe is not cut to the width of a screen, unless COLUMNS asks for it.
+    """
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
+    screen = Console(stderr=stderr, highlight=False)
+    if not screen.is_terminal and "COLUMNS" not in os.environ:
+        screen.width = _UNBOUNDED
+    return screen
 
 
 def number(value: float) -> str:
@@ -43,7 +52,7 @@ def table(rows: Sequence[Mapping[str, Any]], *, indent: int = 0) -> None:
         shown.add_column(name, justify="right" if _is_number(value) else "left")
     for row in rows:
         shown.add_row(*(cell(value) for value in row.values()))
-    console().print(Padding(shown, (0, 0, 0, indent)))
+    console().print(Padding(shown, (0, 0, 0, indent), expand=False))
 
 
 def cell(value: Any) -> str:

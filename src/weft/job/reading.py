@@ -102,6 +102,17 @@ def _texts(options: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def is_job(path: str | PathLike[str]) -> bool:
+    """Whether a file is a job and not a workload: it says where rows come from."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        return False
+    try:
+        value = read_file(Path(path)).value
+    except JobError:
+        return False
+    return isinstance(value, dict) and "source" in value
+
+
 def need(job: Job, fields: Mapping[str, str]) -> None:
     """Refuse a job that lacks fields; each is given with what it is needed for."""
     given = {
