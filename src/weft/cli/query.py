@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,21 +64,16 @@ def add(
     checkpoint = checkpoint_of(read)
     stored(checkpoint)
     asked = statements(sql, name, read)
-    done: list[dict[str, str]] = []
 
+    @cache
     def rows() -> Any:
+        """The stream's rows, for which Spark is started: asked for only if no stream runs."""
         from weft.spark.jobs import job_loom
 
-        loom = job_loom(spark_session(), read, streaming=True)
+        loom = job_loom(ctx.with_resource(spark_for(ctx, read)), read, streaming=True)
         return loom.df, loom.axis
 
-    sessions: list[Any] = []
-
-    def spark_session() -> Any:
-        if not sessions:
-            sessions.append(ctx.with_resource(spark_for(ctx, read)))
-        return sessions[0]
-
+    done = []
     for one in asked:
         way = add_query(checkpoint, one, rows, backfill=backfill, timeout=timeout)
         done.append({"query": one.name, "done": "added", "by": way})

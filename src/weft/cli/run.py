@@ -69,8 +69,10 @@ def _answers(
     spark: Any, job: Any, sink: Any, show: int, overwrite: bool, *, quiet: bool
 ) -> list[Any]:
     from weft.spark.answers import deliver, places
-    from weft.spark.jobs import job_loom, plan_options
+    from weft.spark.jobs import check_connector, job_loom, plan_options
 
+    if sink is not None:
+        check_connector(spark, job, sink)
     where = places(job, sink, overwrite=overwrite)
     loom = job_loom(spark, job)
     found = []

@@ -45,10 +45,10 @@ def stream(ctx: click.Context, /, job: Path, once: bool, as_json: bool) -> None:
         running = started(spark, read, once=once)
         say = lines(as_json)
         say("started", {"queries": [query.name for query in running.queries]})
-        follow(running, stop, say, on_time=read.source.time)
-    status = running.status()
-    answers = {query.name: query.answers for query in status.queries}
-    say("stopped" if stop.is_set() else "ended", {"batch": status.batch, "answers": answers})
+        follow(running, stop, say)
+        status = running.status()
+        answers = {query.name: query.answers for query in status.queries}
+        say("stopped" if stop.is_set() else "ended", {"batch": status.batch, "answers": answers})
 
 
 def started(spark: Any, job: Job, *, once: bool) -> Any:
@@ -89,14 +89,17 @@ def stopping() -> Iterator[threading.Event]:
             signal.signal(number, handler)
 
 
-def follow(
-    running: Any, stop: threading.Event, say: Callable[[str, dict[str, Any]], None], on_time: str
-) -> None:
+def follow(running: Any, stop: threading.Event, say: Callable[[str, dict[str, Any]], None]) -> None:
     """Tell of every micro-batch until the stream ends or is to stop."""
     told = running.status().batch
     ended = False
     while not (ended or stop.is_set()):
-        ended = running.await_termination(0.5)
+        try:
+            ended = running.await_termination(0.5)
+        except Exception:
+            # Ctrl-C goes to Python workers too, and what they were at fails; it is run again.
+            if not stop.is_set():
+                raise
         status = running.status()
         if status.batch > told:
             told = status.batch

@@ -16,7 +16,6 @@ from weft.query.query import Query
 from weft.sinks import KafkaSink
 from weft.sinks.files import Folder
 from weft.sinks.parquet import folder_name
-from weft.spark.jobs import check_connector
 from weft.spark.results import Results
 
 
@@ -61,8 +60,6 @@ def deliver(
     overwrite: bool = False,
 ) -> Iterator[Answer]:
     """Write every query's answers, with the first `show` rows of each for people to see."""
-    if sink is not None:
-        check_connector(results.all().sparkSession, job, sink)
     if sink is not None and sink.kind == "long":
         yield from _long(results, job, next(iter(places.values())), show, overwrite)
         return

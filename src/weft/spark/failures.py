@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark import __version__ as SPARK_VERSION
@@ -17,6 +16,7 @@ _PACKAGES = {
     "delta": "io.delta:delta-spark_2.13:4.0.0",
     "iceberg": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.0",
 }
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]+)\]")
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error)): (.*)$", re.MULTILINE)
 _STACK = re.compile(r"\n\s+at |\nJVM stacktrace|\n\nDriver stacktrace|\nTraceback |;\n'|\n== ")
 
@@ -36,11 +36,11 @@ def spark_message(error: BaseException) -> str | None:
 
 def condition_of(error: BaseException) -> str:
     """Spark's name for what went wrong, such as PATH_NOT_FOUND; empty if it has none."""
-    if not isinstance(error, PySparkException):
-        return ""
-    # Named getErrorClass before Spark 4.
-    get: Callable[[], str | None] | None = getattr(error, "getCondition", None)
-    return (get() or "") if get is not None else ""
+    if isinstance(error, PySparkException):
+        return error.getCondition() or ""
+    # Java's own kinds of exception come through as they are, with the name in their text.
+    found = _CONDITION.search(str(error)) if isinstance(error, Py4JJavaError) else None
+    return found[1] if found else ""
 
 
 def connector_advice(format: str) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from pyspark.errors import AnalysisException, ParseException
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -16,7 +17,7 @@ from pyspark.sql import types as T
 from weft.errors import EngineError, JobError, WeftError
 from weft.job.model import FILE_FORMATS, Job, SinkSpec
 from weft.sinks import ConsoleSink, DeltaSink, KafkaSink, LongSink, MemorySink, ParquetSink, Sink
-from weft.spark.failures import condition_of, connector_advice, short
+from weft.spark.failures import condition_of, connector_advice, short, spark_message
 from weft.spark.loom import Loom
 from weft.spark.session import local_session
 
@@ -83,7 +84,7 @@ def source_frame(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame
             reader = reader.schema(schema)
         frame = reader.load(*_paths(job, streaming))
         return messages(frame, schema) if schema and source.format.lower() == "kafka" else frame
-    except AnalysisException as error:
+    except (PySparkException, Py4JJavaError) as error:
         raise JobError(_source_problem(job, error)) from None
 
 
@@ -140,10 +141,8 @@ def has_format(spark: SparkSession, format: str) -> bool:
     """Whether Spark finds a data source of this name."""
     try:
         spark.read.format(format).load()
-    except AnalysisException as error:
-        return condition_of(error) not in _NOT_FOUND
-    except Exception as error:  # it is there, and wants options
-        return "DATA_SOURCE_NOT_FOUND" not in str(error) and "ClassNotFound" not in str(error)
+    except (PySparkException, Py4JJavaError) as error:
+        return not _is_unknown_format(error)  # any other error is one of a format that is there
     return True
 
 
@@ -163,7 +162,7 @@ def _schema(spark: SparkSession, job: Job) -> T.StructType | None:
         if isinstance(schema, T.StructType):
             return schema
         problem = f"it is a single type, {schema.simpleString()}"
-    except (ParseException, AnalysisException) as error:
+    except PySparkException as error:
         problem = short(str(error))
     message = f"={job.source.schema!r}: is not a list of columns with their types: {problem}"
     raise JobError(job.at(("source", "schema"), message))
@@ -179,15 +178,21 @@ def _paths(job: Job, streaming: bool) -> list[Any]:
     return [paths[0] if streaming else paths]
 
 
-def _source_problem(job: Job, error: AnalysisException) -> str:
+def _is_unknown_format(error: BaseException) -> bool:
+    # For formats that it knows of, such as kafka, Spark has a message without a name.
+    text = "Failed to find data source"
+    return condition_of(error) in _NOT_FOUND or text in str(error)
+
+
+def _source_problem(job: Job, error: BaseException) -> str:
     condition, source = condition_of(error), job.source
     if condition == "PATH_NOT_FOUND":
         shown = ", ".join(repr(path) for path in source.path)
         return job.at(("source", "path"), f"={shown}: does not exist")
-    if condition in _NOT_FOUND or "Failed to find data source" in str(error):
+    if _is_unknown_format(error):
         advice = connector_advice(source.format)
         message = f"={source.format!r}: Spark has no such connector on its class path; {advice}"
         return job.at(("source", "format"), message)
     if condition == "UNABLE_TO_INFER_SCHEMA":
         return job.at(("source", "path"), ": holds no files to read the columns from; give schema")
-    return job.at(("source",), f": {short(str(error))}")
+    return job.at(("source",), f": {spark_message(error)}")

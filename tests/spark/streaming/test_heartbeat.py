@@ -67,6 +67,6 @@ def test_another_machine_that_runs(checkpoint):
 def test_a_request_that_nobody_answers_is_withdrawn(checkpoint):
     requests = Requests(checkpoint)
     ticket = requests.ask_drop("a")
-    with pytest.raises(CheckpointError, match="was not answered within 0.2 s and is withdrawn"):
+    with pytest.raises(CheckpointError, match=r"was not answered within 0\.2 s and is withdrawn"):
         requests.wait(ticket, timeout=0.2)
     assert requests.pending() == []

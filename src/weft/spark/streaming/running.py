@@ -318,6 +318,8 @@ class Running:
                 raise CheckpointError(f"op={asked['op']!r}: accepted are add, drop")
         except WeftError as error:
             return str(error)
+        except Exception as error:  # whoever asked must hear of it, and the request not come again
+            return f"{type(error).__name__}: {error}"
         return None
 
     def _adapt(self) -> None:
