@@ -100,6 +100,8 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     told = json.loads(weft("query", "list", "job.yaml", "--json").stdout)
     assert [query["query"] for query in told["queries"]] == ["hourly", "ten"]
     assert told["running"]["pid"] == stream.process.pid
+    refused = weft("stream", "job.yaml", code=2)
+    assert f"runs on this checkpoint already, as process {stream.process.pid}" in refused.stderr
 
     write_trades(here / "in" / "1.parquet", 30, 100)
     stream.until("batch", 1)

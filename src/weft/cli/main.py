@@ -64,8 +64,8 @@ class LazyGroup(click.Group):
         """Run a command; whatever goes wrong ends in one message, without a stack."""
         try:
             return super().invoke(ctx)
-        except (click.exceptions.Exit, click.ClickException, click.Abort):
-            raise
+        except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError):
+            raise  # click knows what to do with them
         except KeyboardInterrupt:
             click.echo("weft: interrupted", err=True)
             ctx.exit(130)

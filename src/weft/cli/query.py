@@ -106,7 +106,6 @@ def drop(
 @click.pass_context
 def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
     """List the queries of the stream of JOB, and since when each is answered."""
-    from weft.query.sql import write_query
     from weft.spark.streaming.changes import stored
     from weft.spark.streaming.heartbeat import is_running, last_beat
 
@@ -114,19 +113,19 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
     checkpoint = checkpoint_of(read)
     catalogue = stored(checkpoint)
     beat = last_beat(checkpoint) if is_running(checkpoint) else None
-    time = catalogue.settings.time
     found = [
         {
             "query": entry.query.name,
             "answered from": since(entry.complete_from, catalogue.settings.kind),
-            "sql": write_query(entry.query, "spark", time=time),
         }
         for entry in catalogue.entries
     ]
     if as_json:
-        echo_json({"running": beat, "change": catalogue.number, "queries": found})
+        asked = [query.to_dict() for query in catalogue.queries]
+        listed = [one | {"asks": asks} for one, asks in zip(found, asked, strict=True)]
+        echo_json({"running": beat, "change": catalogue.number, "queries": listed})
         return
-    table([{name: entry[name] for name in ("query", "answered from")} for entry in found])
+    table(found)
     state = "no stream runs" if beat is None else f"runs as process {beat['pid']} on {beat['host']}"
     click.echo(f"{len(found):,} queries, change {catalogue.number}; {state}")
 

@@ -38,9 +38,11 @@ def stream(ctx: click.Context, /, job: Path, once: bool, as_json: bool) -> None:
     finish and stops the stream; the next start goes on from there. A second Ctrl-C does not wait.
     """
     from weft.job import need
+    from weft.spark.streaming.heartbeat import refuse_second
 
     read = read_job(ctx, job)
     need(read, NEEDS)
+    refuse_second(read.locate(read.checkpoint or ""))
     with spark_for(ctx, read) as spark, stopping() as stop:
         running = started(spark, read, once=once)
         say = lines(as_json)

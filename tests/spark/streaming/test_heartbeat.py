@@ -14,7 +14,7 @@ import pytest
 from weft.errors import CheckpointError
 from weft.sinks.files import Folder
 from weft.spark.streaming import heartbeat
-from weft.spark.streaming.heartbeat import Heartbeat, is_running, last_beat
+from weft.spark.streaming.heartbeat import Heartbeat, is_running, last_beat, refuse_second
 from weft.spark.streaming.requests import Requests
 
 
@@ -62,6 +62,20 @@ def test_another_machine_that_runs(checkpoint):
     timer.start()
     assert is_running(checkpoint, patience=10)
     timer.join()
+
+
+def test_a_second_stream_is_refused(checkpoint):
+    refuse_second(checkpoint)
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    beat(checkpoint, host=socket.gethostname(), pid=other.pid)
+    timer = threading.Timer(0.3, beat, [checkpoint], {"count": 2})
+    timer.start()
+    with pytest.raises(CheckpointError, match=f"already, as process {other.pid} on"):
+        refuse_second(checkpoint)
+    timer.join()
+    other.communicate(b"\n")
+    beat(checkpoint, host=socket.gethostname())  # left by a process that had our number
+    refuse_second(checkpoint)
 
 
 def test_a_request_that_nobody_answers_is_withdrawn(checkpoint):

@@ -98,6 +98,19 @@ def is_running(checkpoint: str, patience: float = PATIENCE) -> bool:
     return False
 
 
+def refuse_second(checkpoint: str) -> None:
+    """Refuse to start a stream where another one runs: two would spoil each other's state."""
+    beat = last_beat(checkpoint)
+    # A process that is only about to start a stream may bear the number of one that crashed.
+    if beat is None or (beat["pid"] == os.getpid() and beat["host"] == socket.gethostname()):
+        return
+    if is_running(checkpoint):
+        raise CheckpointError(
+            f"{checkpoint}: a stream runs on this checkpoint already, as process {beat['pid']} on "
+            f"{beat['host']}: stop it first, or name another checkpoint"
+        )
+
+
 def _is_dead(beat: dict[str, Any]) -> bool:
     """Whether the process is known to be gone."""
     if beat["host"] != socket.gethostname():
