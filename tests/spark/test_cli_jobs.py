@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from cli_cases import SQL, write_trades
 from click.testing import CliRunner
+from pyspark.sql import types as T
 
 from weft.cli.main import cli
 from weft.spark import loom as loom_module
+from weft.spark.jobs import messages
 
 
 @pytest.fixture
@@ -148,3 +150,11 @@ def test_the_doctor_looks_for_a_jobs_connectors(here):
     assert "missing connector kafka: not on the class path" in shown
     assert "spark-sql-kafka-0-10_2.13" in shown.replace("\n", "")
     assert "disk for the checkpoint" in shown
+
+
+def test_the_messages_of_a_kafka_source_become_rows(spark):
+    schema = T.StructType.fromDDL("ts TIMESTAMP, symbol STRING, price DOUBLE")
+    sent = [b'{"ts": "2024-01-01T00:00:00Z", "symbol": "a", "price": 1.5}', b"not JSON"]
+    frame = spark.createDataFrame([(bytearray(value),) for value in sent], "value binary")
+    rows = messages(frame, schema).selectExpr("unix_seconds(ts)", "symbol", "price").collect()
+    assert [tuple(row) for row in rows] == [(1704067200, "a", 1.5), (None, None, None)]
