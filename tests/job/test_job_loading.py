@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -131,3 +132,19 @@ def test_queries_that_do_not_fit_the_table_are_refused(tmp_path):
     file.write_text(SQL)
     with pytest.raises(JobError, match="has its windows over 'at', and the time column is 'ts'"):
         job_on_table(file, "x.parquet", time="ts")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("jdbc:db://h;user=ann;password=hunter22;x=1", "jdbc:db://h;user=ann;password=***;x=1"),
+        ("https://ann:hunter22@host:8080/x", "https://ann:***@host:8080/x"),
+        ("https://host:8080/x?accessKey=hunter22", "https://host:8080/x?accessKey=***"),
+        ("jdbc:x?password=${DB_PASSWORD}", "jdbc:x?password=${DB_PASSWORD}"),
+        ("host:9092,host2:9092", "host:9092,host2:9092"),
+    ],
+)  # fmt: skip
+def test_a_secret_within_a_value_is_hidden_too(file, value, shown):
+    job = replace(load_job(file, SECRETS), spark={"url": value})
+    assert job.to_dict()["spark"] == {"url": shown}
+    assert "hunter22" not in job.scrub(f"cannot open {value}")

@@ -10,8 +10,13 @@ HIDDEN = "***"
 _VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(
-    r"passw|secret|token|credential|(?:^|[._-])(?:api|access|private)?key|jaas", re.I
+    r"(?i:passw|secret|token|credential|jaas|apikey|accesskey|(?:^|[^a-z])key)|[a-z]Key"
 )
+_INLINE = re.compile(
+    r"(?P<name>(?i:passw\w*|secret\w*|token|\w*key)=|://[^/:@\s]*:(?=[^@/\s]+@))"
+    r"(?P<value>[^&;@\s]+)"
+)
+"""Secrets within a value: `...;password=x` and `scheme://user:x@host`."""
 _SHORTEST = 4
 """Values shorter than this are not hidden in messages: they would be found everywhere."""
 
@@ -51,8 +56,8 @@ def literal(text: str) -> str:
 def is_secret(name: str) -> bool:
     """Whether a field or variable of this name holds something that nobody should see.
 
-    >>> [is_secret(name) for name in ("db.password", "fs.s3a.access.key", "monkey", "header")]
-    [True, True, False, False]
+    >>> [is_secret(name) for name in ("db.password", "s3a.access.key", "accountKey", "monkey")]
+    [True, True, True, False]
     """
     return _SECRET.search(name) is not None
 
@@ -76,11 +81,18 @@ def masked(options: Mapping[str, str]) -> dict[str, str]:
 
     >>> masked({"user": "${DB_USER}", "password": "hunter2", "token": "${TOKEN}"})
     {'user': '${DB_USER}', 'password': '***', 'token': '${TOKEN}'}
+    >>> masked({"url": "jdbc:db://h/x?user=ann&password=hunter2"})
+    {'url': 'jdbc:db://h/x?user=ann&password=***'}
     """
-    return {
-        name: HIDDEN if is_secret(name) and not variables(value) else value
-        for name, value in options.items()
-    }
+    return {name: _masked(name, value) for name, value in options.items()}
+
+
+def _masked(name: str, value: str) -> str:
+    if is_secret(name) and not variables(value):
+        return HIDDEN
+    return _INLINE.sub(
+        lambda match: match[0] if variables(match["value"]) else f"{match['name']}{HIDDEN}", value
+    )
 
 
 def secrets(options: Mapping[str, str], environ: Mapping[str, str]) -> set[str]:
@@ -88,6 +100,7 @@ def secrets(options: Mapping[str, str], environ: Mapping[str, str]) -> set[str]:
     found = {expand(value, environ) for name, value in options.items() if is_secret(name)}
     for value in options.values():
         found.update(environ[name] for name in variables(value))
+        found.update(match["value"] for match in _INLINE.finditer(expand(value, environ)))
     return {value for value in found if len(value) >= _SHORTEST}
 
 
