@@ -129,10 +129,10 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     ended = weft("stream", "job.yaml", "--once").stdout
     assert "started: 2 queries" in ended
     assert "ended after batch" in ended
-    assert read_results(spark, "out", "again").count() > 0
-    hourly = spark.read.schema(SCHEMA).parquet("in").where("ts < '2023-11-15 10:00'")
+    assert read_results(spark, str(here / "out"), "again").count() > 0
+    hourly = spark.read.schema(SCHEMA).parquet(str(here / "in")).where("ts < '2023-11-15 10:00'")
     expected = hourly.selectExpr("window(ts, '1 hour') AS w", "symbol").distinct().count()
-    assert read_results(spark, "out", "hourly").count() == expected
+    assert read_results(spark, str(here / "out"), "hourly").count() == expected
 
 
 def test_a_checkpoint_that_no_stream_has_used(here):

@@ -118,11 +118,11 @@ class Job:
 
 
 def located(folder: Path, path: str) -> str:
-    """A path from a folder; absolute ones and URIs stay as they are.
+    """A path from a folder, absolute, because Spark may have started elsewhere; URIs stay.
 
-    >>> located(Path("jobs"), "in/x.csv"), located(Path("jobs"), "s3a://b/x")
-    ('jobs/in/x.csv', 's3a://b/x')
+    >>> located(Path("/jobs"), "in/x.csv"), located(Path("jobs"), "s3a://b/x")
+    ('/jobs/in/x.csv', 's3a://b/x')
     """
     if "://" in path or path.startswith(("file:", "dbfs:")):
         return path
-    return str(folder / path)
+    return os.path.abspath(folder / path)

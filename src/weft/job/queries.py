@@ -9,7 +9,6 @@ from typing import Any
 
 from weft.errors import QueryError, WeftError
 from weft.job.document import Document, Steps
-from weft.job.model import located
 from weft.query.files import read_entry
 from weft.query.query import Query
 from weft.query.workload import Workload
@@ -79,7 +78,7 @@ def _asked(
         for number, name in enumerate(entry["files"]):
             inner = (*steps, "files", number)
             try:
-                found.append((inner, list(Workload.load(located(folder, name)))))
+                found.append((inner, list(Workload.load(folder / name))))
             except WeftError as error:
                 wrong.append(document.at(inner, f"={name!r}: {error}"))
         return found
