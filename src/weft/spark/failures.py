@@ -58,12 +58,12 @@ def connector_advice(format: str) -> str:
 def short(text: str) -> str:
     """A message of Spark without the plan or stack behind it, in one line.
 
-    >>> short("[UNRESOLVED_COLUMN] A column `x`;\\n'Project [x]\\n+- Relation")
-    '[UNRESOLVED_COLUMN] A column `x`'
+    >>> short("[UNRESOLVED] A column `x`. SQLSTATE: 42703; line 1 pos 4;\\n'Project [x]\\n+- ...")
+    '[UNRESOLVED] A column `x`.'
     """
     text = _STACK.split(text)[0]
     text = re.sub(r"\s*SQLSTATE: \w+", "", text)
-    return " ".join(text.split())
+    return re.sub(r"; line \d+ pos \d+;?$", "", " ".join(text.split()))
 
 
 def root_cause(first: str, trace: str = "") -> str:

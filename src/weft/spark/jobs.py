@@ -10,6 +10,7 @@ from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -23,6 +24,9 @@ from weft.spark.session import local_session
 
 _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "STREAMING_PYTHON_DATA_SOURCE_NOT_FOUND")
 
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Through these, PySpark prints an exception as a page of JSON besides raising it."""
+
 
 @contextmanager
 def job_session(job: Job, *, debug: bool = False) -> Iterator[SparkSession]:
@@ -31,6 +35,8 @@ def job_session(job: Job, *, debug: bool = False) -> Iterator[SparkSession]:
     That is an embedded one unless the settings or `spark-submit` say otherwise. Spark's own log is
     silent, because an error is told in one message; `debug` lets it speak.
     """
+    for name in _LOGGERS:
+        PySparkLogger.getLogger(name).disabled = not debug
     settings = job.filled(job.spark)
     before = SparkSession.getActiveSession()
     if before is not None:
