@@ -138,6 +138,6 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
 def test_a_checkpoint_that_no_stream_has_used(here):
     refused = weft("query", "list", "job.yaml", code=2)
     assert "no stream has been started on this checkpoint yet" in refused.stderr
-    refused = weft("query", "add", "job.yaml", TEN, code=2)
+    refused = weft("query", "add", "job.yaml", f"-- name: a=b\n{TEN}", code=2)
     assert "no stream has been started" in refused.stderr
     assert not (here / "ck").exists()

@@ -34,7 +34,8 @@ def query() -> None:
     """
 
 
-@query.command()
+# SQL may begin with a comment, `-- name: x`, which looks like an option.
+@query.command(context_settings={"ignore_unknown_options": True})
 @job_argument
 @click.argument("sql")
 @click.option("--name", help="The query's name; a comment '-- name: x' in the SQL names it too.")
