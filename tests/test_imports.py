@@ -16,7 +16,8 @@ EARLIER: dict[str, set[str]] = {
     "slices": {"errors", "query", "plan"},
     "finals": {"errors", "query", "plan", "slices"},
     "sinks": {"errors", "query", "plan", "slices", "finals"},
-    "spark": {"errors", "query", "plan", "slices", "finals", "sinks"},
+    "job": {"errors", "query"},
+    "spark": {"errors", "query", "plan", "slices", "finals", "sinks", "job"},
     "plot": {"errors", "query", "plan", "slices"},
 }
 """What each stage may import besides itself."""

@@ -9,6 +9,7 @@
     ├── PlanError               a plan cannot be made or read
     │   └── BudgetError         a method ran past its node or memory budget
     ├── FinalsError             a final structure cannot serve an aggregate
+    ├── JobError                a job file does not say what it should
     ├── EngineError             Spark cannot run the plan as asked
     └── CheckpointError         a stream's stored catalogue or state is unusable
 
@@ -52,6 +53,10 @@ class BudgetError(PlanError):
 
 class FinalsError(WeftError, ValueError):
     """A final structure cannot serve this aggregate; the message says which can."""
+
+
+class JobError(WeftError, ValueError):
+    """A job file does not say what it should; a line for each mistake, with its place."""
 
 
 class EngineError(WeftError):

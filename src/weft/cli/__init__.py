@@ -1,7 +1,7 @@
-"""The command line: `weft plan`, `weft translate`, `weft bench`, `weft demo`.
+"""The command line: `weft plan`, `run`, `verify`, `stream` and more; docs/cli.md lists them.
 
-One command a file, each loaded when it is called; nothing imports this folder. Exit codes: 0 all
-went well, 1 an answer or a target was not met, 2 what was asked cannot be served.
+One command a file, each loaded when it is called; nothing imports this folder. Exit codes are
+those of `weft.cli.main.EXIT`.
 """
 
 from __future__ import annotations

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.output import errors_to
-
 if TYPE_CHECKING:
     from weft.spark.streaming.running import Running
 
@@ -49,13 +47,13 @@ def demo(rows: int) -> None:
     from weft import read_results
     from weft.query.workload import Workload
     from weft.spark.loom import Loom
-    from weft.spark.session import local_session
+    from weft.spark.session import local_session, silent_children
 
     began = time.monotonic()
     workload = Workload.load(Path(__file__).parent / "trades.yaml")
     click.echo(f"{rows:,} generated trades in an hour, {len(workload)} queries, embedded Spark\n")
     with TemporaryDirectory(prefix="weft-demo-") as folder:
-        with errors_to(Path(folder) / "spark.log"):
+        with silent_children():
             spark = local_session(name="weft demo", settings=SETTINGS)
         try:
             feed = Feed(spark, Path(folder) / "in", rows)

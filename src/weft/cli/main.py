@@ -1,9 +1,11 @@
-"""The `weft` command and how its errors look."""
+"""The `weft` command: its commands, loaded when called, and how its errors look."""
 
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -12,10 +14,25 @@ from weft.errors import WeftError
 
 COMMANDS = {
     "plan": "weft.cli.plan",
+    "explain": "weft.cli.explain",
+    "run": "weft.cli.run",
+    "verify": "weft.cli.verify",
+    "stream": "weft.cli.stream",
+    "query": "weft.cli.query",
     "translate": "weft.cli.translate",
+    "schema": "weft.cli.schema",
+    "doctor": "weft.cli.doctor",
     "bench": "weft.cli.bench",
     "demo": "weft.cli.demo",
 }
+EXIT = {
+    0: "all went well",
+    1: "answers differ, or a check failed",
+    2: "what was asked cannot be done: a mistake in the job, the data or the set-up",
+    70: "a mistake of weft itself",
+    130: "interrupted",
+}
+"""The exit codes, and what they mean."""
 
 
 class LazyGroup(click.Group):
@@ -31,17 +48,72 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from difflib import get_close_matches
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            close = get_close_matches(name, COMMANDS, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"There is no command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; whatever goes wrong ends in one message, without a stack."""
+        try:
+            return super().invoke(ctx)
+        except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError):
+            raise  # click knows what to do with them
+        except KeyboardInterrupt:
+            click.echo("weft: interrupted", err=True)
+            ctx.exit(130)
+        except Exception as error:
+            message, code = told(error)
+            if ctx.params.get("debug"):
+                click.echo(_hidden(ctx, "".join(traceback.format_exception(error))), err=True)
+            click.echo(_hidden(ctx, f"weft: {message}"), err=True)
+            ctx.exit(code)
+
+
+def told(error: Exception) -> tuple[str, int]:
+    """An error as a message, and its exit code."""
+    if isinstance(error, WeftError):
+        return str(error), 2
+    if "pyspark" in sys.modules:
+        from weft.spark.failures import spark_message
+
+        message = spark_message(error)
+        if message is not None:
+            return message, 2
+    if isinstance(error, OSError):
+        return f"{error.filename or 'a file'}: {error.strerror or error}", 2
+    kind = type(error).__name__
+    return f"a mistake of weft itself, {kind}: {error} (--debug shows where)", 70
+
+
+def _hidden(ctx: click.Context, text: str) -> str:
+    """The text without the secrets of the job that was run."""
+    job = ctx.obj.get("job") if isinstance(ctx.obj, dict) else None
+    return text if job is None else str(job.scrub(text))
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="\b\nExit codes:\n" + "\n".join(f"{code:>4}  {what}" for code, what in EXIT.items()),
+)
 @click.version_option(__version__, prog_name="weft")
-def cli() -> None:
+@click.option(
+    "--debug", is_flag=True, envvar="WEFT_DEBUG", help="Show where an error comes from.",
+)  # fmt: skip
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
     """Thousands of window aggregate queries on one stream for little more than one."""
+    ctx.ensure_object(dict)["debug"] = debug
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one message and exit code 2."""
-    try:
-        cli()
-    except WeftError as error:
-        click.echo(f"weft: {error}", err=True)
-        sys.exit(2)
+    """Run the command line."""
+    cli()

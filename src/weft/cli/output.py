@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+_UNBOUNDED = 400
+
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that colours only on a terminal."""
+    """A console that colours only on a terminal, and not where NO_COLOR is set.
+
+    What goes to a file or a pipe is not cut to the width of a screen, unless COLUMNS asks for it.
+    """
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
-
-
-@contextmanager
-def errors_to(log: Path) -> Iterator[None]:
-    """Standard error of processes that are started in the block goes to a file.
-
-    For Spark's JVM and its workers, which report on themselves there; this process keeps its own.
-    """
-    kept = os.dup(2)
-    with log.open("ab") as file:
-        os.dup2(file.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
+    screen = Console(stderr=stderr, highlight=False)
+    if not screen.is_terminal and "COLUMNS" not in os.environ:
+        screen.width = _UNBOUNDED
+    return screen
 
 
 def number(value: float) -> str:
@@ -40,9 +35,53 @@ def number(value: float) -> str:
     return f"{value:,.6g}"
 
 
+def echo_json(value: Any, *, indent: int | None = 2) -> None:
+    """Print JSON; times in ISO form, and what JSON does not know as text."""
+    click.echo(json.dumps(value, indent=indent, default=_plain))
+
+
+def table(rows: Sequence[Mapping[str, Any]], *, indent: int = 0) -> None:
+    """Rows as a table that fits the terminal; numbers to the right."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    if not rows:
+        return
+    shown = Table(box=None, header_style="bold", pad_edge=False)
+    for name, value in rows[0].items():
+        shown.add_column(name, justify="right" if _is_number(value) else "left")
+    for row in rows:
+        shown.add_row(*(cell(value) for value in row.values()))
+    console().print(Padding(shown, (0, 0, 0, indent), expand=False))
+
+
+def cell(value: Any) -> str:
+    """A value as a table shows it; a window as `start .. end`."""
+    from rich.markup import escape
+
+    if value is None:
+        return "-"
+    if isinstance(value, Mapping) and set(value) == {"start", "end"}:
+        return f"{cell(value['start'])} .. {cell(value['end'])}"
+    if isinstance(value, datetime):
+        return str(value)
+    if isinstance(value, float):
+        return number(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return escape(str(value))
+
+
 @contextmanager
 def searching(*, enabled: bool) -> Iterator[Callable[[int, int, str], None] | None]:
     """A progress bar on standard error for a search, on a terminal only."""
+    with progress("planning", enabled=enabled) as report:
+        yield report
+
+
+@contextmanager
+def progress(what: str, *, enabled: bool) -> Iterator[Callable[[int, int, str], None] | None]:
+    """A progress bar on standard error, on a terminal only: call it with done, total and what."""
     screen = console(stderr=True)
     if not (enabled and screen.is_terminal):
         yield None
@@ -51,9 +90,17 @@ def searching(*, enabled: bool) -> Iterator[Callable[[int, int, str], None] | No
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=screen, transient=True) as bars:
-        task = bars.add_task("planning", total=None)
+        task = bars.add_task(what, total=None)
 
         def report(done: int, total: int, what: str) -> None:
             bars.update(task, completed=done, total=total, description=what)
 
         yield report
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, (date, datetime)) else str(value)

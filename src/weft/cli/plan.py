@@ -13,6 +13,7 @@ from weft.cli.output import console, number, searching
 if TYPE_CHECKING:
     from weft.plan.cost import Constants
     from weft.plan.plan import Plan
+    from weft.query.workload import Workload
 
 
 @click.command()
@@ -45,7 +46,9 @@ def plan(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Plan the workload in FILE (YAML, JSON or SQL) and show what is shared with what.
+    """Plan the queries in FILE and show what is shared with what. No Spark is needed.
+
+    FILE is a workload (YAML, JSON or SQL) or a job file.
 
     \b
     weft plan examples/trades.yaml --rate 375
@@ -53,9 +56,8 @@ def plan(
     """
     from weft.plan.cost import Constants, Statistics
     from weft.plan.optimizer import optimize
-    from weft.query.workload import Workload
 
-    workload = Workload.load(file)
+    workload = workload_of(file)
     constants = measured_constants() if calibrate else Constants()
     with searching(enabled=not as_json) as progress:
         made = optimize(
@@ -72,6 +74,17 @@ def plan(
         click.echo("no rate given: planned for 1,000 rows per second (see --rate)")
     click.echo(made.explain(limit=limit))
     show_trees(made, limit)
+
+
+def workload_of(file: Path) -> Workload:
+    """The queries of a workload file, or of a job file."""
+    from weft.job.reading import is_job, load_job
+    from weft.query.workload import Workload
+
+    if not is_job(file):
+        return Workload.load(file)
+    job = load_job(file)
+    return Workload(job.queries, job.plan.get("rate"))
 
 
 def measured_constants() -> Constants:

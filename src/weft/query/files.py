@@ -78,30 +78,33 @@ def _from_data(data: Any) -> Workload:
 
 def _queries(position: int, entry: Any) -> list[Query]:
     where = f"queries[{position}]"
-    if not isinstance(entry, Mapping):
-        raise WorkloadError(
-            f"{where}: {entry!r} is not a query: a mapping with name, aggs and range"
-        )
-    if entry.get("name") is not None:
+    if isinstance(entry, Mapping) and entry.get("name") is not None:
         where += f" ({entry['name']})"
     try:
-        if "sql" in entry:
-            _check_fields(entry, ("name", "sql"), "a query in sql")
-            if not isinstance(entry["sql"], str):
-                raise WorkloadError(f"sql={entry['sql']!r} is not a text")
-            return parse_queries(entry["sql"], name=entry.get("name") or f"q{position}")
-        _check_fields(entry, _QUERY, "a query")
-        for field in ("name", "aggs", "range"):
-            if field not in entry:
-                raise WorkloadError(f"{field} is missing")
-        window = Window(**{name: entry[name] for name in _WINDOW if entry.get(name) is not None})
-        rest = {name: entry[name] for name in ("where", "having") if entry.get(name) is not None}
-        by = entry.get("by") or ()
-        if not isinstance(by, (str, list, tuple)):
-            raise WorkloadError(f"by={by!r} is not a list of columns")
-        return [Query(entry["name"], aggs=entry["aggs"], window=window, by=by, **rest)]
+        return read_entry(entry, position)
     except QueryError as error:
         raise type(error)(f"{where}: {error}") from None
+
+
+def read_entry(entry: Any, position: int) -> list[Query]:
+    """The queries of one entry of a list; unnamed SQL is named by its position, from 1."""
+    if not isinstance(entry, Mapping):
+        raise WorkloadError(f"{entry!r} is not a query: a mapping with name, aggs and range")
+    if "sql" in entry:
+        _check_fields(entry, ("name", "sql"), "a query in sql")
+        if not isinstance(entry["sql"], str):
+            raise WorkloadError(f"sql={entry['sql']!r} is not a text")
+        return parse_queries(entry["sql"], name=entry.get("name") or f"q{position}")
+    _check_fields(entry, _QUERY, "a query")
+    for field in ("name", "aggs", "range"):
+        if field not in entry:
+            raise WorkloadError(f"{field} is missing")
+    window = Window(**{name: entry[name] for name in _WINDOW if entry.get(name) is not None})
+    rest = {name: entry[name] for name in ("where", "having") if entry.get(name) is not None}
+    by = entry.get("by") or ()
+    if not isinstance(by, (str, list, tuple)):
+        raise WorkloadError(f"by={by!r} is not a list of columns")
+    return [Query(entry["name"], aggs=entry["aggs"], window=window, by=by, **rest)]
 
 
 def _check_fields(data: Mapping[Any, Any], accepted: tuple[str, ...], what: str) -> None:

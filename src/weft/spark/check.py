@@ -14,6 +14,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
 from weft.slices.safety import typed_expressions
+from weft.spark.failures import short
 from weft.spark.fragments import expression_types
 from weft.spark.native import native
 
@@ -60,12 +61,6 @@ def _culprit(
             _ = native(df, axis, query).schema
         except AnalysisException as found:
             return ExpressionError(
-                f"query {query.name!r} cannot run on this DataFrame: {_short(found)}"
+                f"query {query.name!r} cannot run on this DataFrame: {short(str(found))}"
             )
-    return ExpressionError(f"the queries cannot run on this DataFrame: {_short(error)}")
-
-
-def _short(error: AnalysisException | None) -> str:
-    """Spark's message without the plan that it is followed by."""
-    text = str(error).split("\n'")[0].split(";\n")[0]
-    return " ".join(text.split())
+    return ExpressionError(f"the queries cannot run on this DataFrame: {short(str(error))}")

@@ -46,8 +46,10 @@ class Requests:
         ends = time.monotonic() + timeout
         while name not in self._replies.names():
             if time.monotonic() > ends:
+                self._asked.remove(name)  # or it would be carried out when nobody expects it
                 raise CheckpointError(
-                    f"request {ticket} was not answered within {timeout:g} s: does the stream run?"
+                    f"request {ticket} was not answered within {timeout:g} s and is withdrawn: "
+                    f"does the stream run?"
                 )
             time.sleep(0.1)
         error = self._replies.read(name, "reply")["error"]

@@ -20,6 +20,7 @@ from weft.spark.streaming.adaptive import Adapter, measured_lines
 from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.evolve import next_catalogue
+from weft.spark.streaming.heartbeat import Heartbeat
 from weft.spark.streaming.listener import listen
 from weft.spark.streaming.metrics import MetricsServer, prometheus
 from weft.spark.streaming.payload import greatest
@@ -105,6 +106,7 @@ class Running:
         self.catalogue = catalogue
         self._compiled = self._compile(catalogue)
         self._query = self._launch()
+        self._heartbeat = Heartbeat(checkpoint).start()
         self._thread = threading.Thread(target=self._watch, name="weft-requests", daemon=True)
         self._thread.start()
 
@@ -186,6 +188,7 @@ class Running:
 
     def _close(self) -> None:
         self._stopped.set()
+        self._heartbeat.stop()
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -344,6 +347,8 @@ class Running:
                 raise CheckpointError(f"op={asked['op']!r}: accepted are add, drop")
         except WeftError as error:
             return str(error)
+        except Exception as error:  # whoever asked must hear of it, and the request not come again
+            return f"{type(error).__name__}: {error}"
         return None
 
     def _adapt(self) -> None:

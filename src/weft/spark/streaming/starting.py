@@ -20,6 +20,7 @@ from weft.spark.streaming.catalogue import (
     ProgressFile,
     Settings,
 )
+from weft.spark.streaming.compile import compile_catalogue
 from weft.spark.streaming.evolve import first_catalogue, next_catalogue
 from weft.spark.streaming.running import Running, Trigger
 
@@ -52,24 +53,26 @@ def start(
         )
     if output_mode not in MODES:
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
+    when = Trigger.of(trigger)
     files = CatalogueFiles(checkpoint)
     now = files.latest()
     if now is None:
         catalogue = _first(df, axis, watermark, queries, output_mode, buckets, planning)
-        files.write(catalogue)
     else:
         _check(now, axis, watermark, output_mode)
         progress = ProgressFile(checkpoint).read()
         catalogue = reconciled(now, files.ever(), queries, progress)
-        if catalogue is not now:
-            files.write(catalogue)
+    if catalogue is not now:
+        # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
+        compile_catalogue(catalogue, df, axis)
+        files.write(catalogue)
     running = Running(
         df,
         axis,
         catalogue,
         ParquetSink(sink) if isinstance(sink, str) else sink,
         checkpoint=checkpoint,
-        trigger=Trigger.of(trigger),
+        trigger=when,
         adaptive=adaptive,
     )
     if metrics_port is not None:
@@ -93,10 +96,8 @@ def _first(
             "watermark=None: a stream needs one, for instance watermark='30 seconds' (how much "
             "later than a window's end its rows may come)"
         )
-    engine = planning.get("engine") or "operator"
-    strategy = "weave" if engine == "operator" else "factor"
-    planning = {"rate": 1000.0, "strategy": strategy, "engine": engine, **planning}
-    plan = optimize(list(queries), **planning)
+    plan = stream_plan(queries, **planning)
+    engine = plan.request.options.engine or "operator"
     spark = df.sparkSession
     count = parallelism(spark) if buckets is None else buckets
     partitions = min(count, parallelism(spark))
@@ -113,6 +114,14 @@ def _first(
     dealt = spread(spark, count, partitions)
     settings = Settings(axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine)
     return first_catalogue(plan, settings)
+
+
+def stream_plan(queries: Sequence[Query], **planning: Any) -> Plan:
+    """The plan that a new stream of these queries starts with."""
+    engine = planning.get("engine") or "operator"
+    strategy = "weave" if engine == "operator" else "factor"
+    planning = {"rate": 1000.0, "strategy": strategy, **planning, "engine": engine}
+    return optimize(list(queries), **planning)
 
 
 def _check(now: Catalogue, axis: TimeAxis, watermark: str | None, mode: str) -> None:

@@ -1,0 +1,78 @@
+"""`weft explain JOB`: the plan of a job, and how it would run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.jobs import job_argument, json_option, read_job, spark_for, table_options
+from weft.cli.output import echo_json
+
+if TYPE_CHECKING:
+    from weft.job.model import Job
+
+
+@click.command()
+@job_argument
+@table_options
+@json_option
+@click.pass_context
+def explain(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> None:
+    """Show the plan of JOB, what it saves, and how Spark would run it. Nothing is run.
+
+    JOB is a job file, or a file of queries with --source.
+
+    \b
+    weft explain job.yaml
+    weft explain queries.sql --source trades.parquet
+    """
+    read = read_job(ctx, job, **table)
+    with spark_for(ctx, read) as spark:
+        found = explained_stream(spark, read) if read.checkpoint else explained_batch(spark, read)
+    if as_json:
+        echo_json({"job": read.to_dict(), **found})
+        return
+    click.echo("\n".join([*described(read), found["explain"], *found["notes"]]))
+
+
+def described(job: Job) -> list[str]:
+    """A job in a few lines; no secret is in them."""
+    source = job.source
+    rows = f"{source.format} {', '.join(source.path)}".strip()
+    lines = [f"job {job.name}: {len(job.queries):,} queries on {rows}, time {source.time}"]
+    if job.sink is not None:
+        lines.append(f"answers to {job.sink}")
+    return lines
+
+
+def explained_batch(spark: Any, job: Job) -> dict[str, Any]:
+    """The plan of a batch and how each tree would run."""
+    from weft.spark.jobs import job_loom, plan_options
+
+    loom = job_loom(spark, job)
+    options = plan_options(job)
+    plan = loom.plan(**options)
+    return {"plan": plan.to_dict(), "explain": loom.explain(**options), "notes": []}
+
+
+def explained_stream(spark: Any, job: Job) -> dict[str, Any]:
+    """The plan that a stream would start or go on with."""
+    from weft.plan.plan import Plan
+    from weft.spark.jobs import job_loom, plan_options
+    from weft.spark.streaming.catalogue import CatalogueFiles
+    from weft.spark.streaming.starting import stream_plan
+
+    loom = job_loom(spark, job, streaming=True)
+    checkpoint = job.locate(job.checkpoint or "")
+    stored = CatalogueFiles(checkpoint).latest()
+    if stored is None:
+        plan = stream_plan(loom.queries, **plan_options(job, streaming=True))
+        notes = [f"run: a new stream, by the {plan.request.options.engine} engine"]
+    else:
+        plan = Plan.from_dict(stored.plan)
+        held = f"{len(stored.entries):,} queries, change {stored.number}"
+        notes = [f"run: goes on with what the checkpoint holds ({held})"]
+    notes.append(f"watermark {job.source.watermark}; {job.output_mode}; checkpoint {checkpoint}")
+    return {"plan": plan.to_dict(), "explain": plan.explain(), "notes": notes}

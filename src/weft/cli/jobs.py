@@ -1,0 +1,94 @@
+"""What commands on a job have in common: how it is named, and how it is opened."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from weft.errors import JobError
+
+if TYPE_CHECKING:
+    from weft.job.model import Job
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def job_argument(command: Command) -> Command:
+    """JOB: a job file."""
+    return click.argument("job", type=click.Path(path_type=Path))(command)
+
+
+def table_options(command: Command) -> Command:
+    """The options that make a job of a file of queries and a table of data."""
+    for option in reversed(
+        [
+            click.option("--source", help="Rows for a file of queries: a file or a folder."),
+            click.option("--format", "format_", help="Its format; told by its ending if left out."),
+            click.option("--time", help="Its time column; as the queries say, or ts."),
+            click.option("--schema", help="Its columns and types, as in CREATE TABLE."),
+            click.option(
+                "--option", "-o", "options", multiple=True, metavar="NAME=VALUE",
+                help="An option of its format; may be given often.",
+            ),
+        ]
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def json_option(command: Command) -> Command:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")(command)
+
+
+def read_job(
+    ctx: click.Context,
+    file: Path,
+    *,
+    source: str | None = None,
+    format_: str | None = None,
+    time: str | None = None,
+    schema: str | None = None,
+    options: tuple[str, ...] = (),
+) -> Job:
+    """The job of a job file, or of a file of queries and `--source`."""
+    from weft.job import job_on_table, load_job
+
+    if source is None:
+        given = {"--format": format_, "--time": time, "--schema": schema, "--option": options}
+        for name, value in given.items():
+            if value:
+                raise JobError(f"{name}: goes with --source; a job file says it itself")
+        job = load_job(file)
+    else:
+        job = job_on_table(
+            file, source, format=format_, time=time, schema=schema, options=_pairs(options)
+        )
+    ctx.ensure_object(dict)["job"] = job
+    return job
+
+
+@contextmanager
+def spark_for(ctx: click.Context, job: Job) -> Iterator[Any]:
+    """The job's Spark session; a terminal is told that it takes a moment."""
+    from weft.spark.jobs import job_session
+
+    if sys.stderr.isatty():
+        click.echo("starting Spark ...", err=True)
+    with job_session(job, debug=bool(ctx.obj.get("debug"))) as spark:
+        yield spark
+
+
+def _pairs(options: tuple[str, ...]) -> dict[str, str]:
+    pairs: dict[str, str] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not (name and equals):
+            raise JobError(f"--option {option!r}: accepted is NAME=VALUE")
+        pairs[name] = value
+    return pairs

@@ -1,0 +1,185 @@
+"""`weft query add|drop|list JOB`: the queries of a stream, whether it runs or not."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.jobs import job_argument, json_option, read_job, spark_for
+from weft.cli.output import echo_json, table
+from weft.errors import QueryError
+
+if TYPE_CHECKING:
+    from weft.job.model import Job
+
+HOW = {
+    "running": "the running stream has it from its next micro-batch on",
+    "stored": "no stream runs; the next start of the job has it so",
+}
+TIMEOUT = click.option(
+    "--timeout", type=click.FloatRange(min=1), default=120.0, show_default=True,
+    help="Seconds to wait for a running stream.",
+)  # fmt: skip
+
+
+@click.group()
+def query() -> None:
+    """Add queries to the stream of a job, drop them, list them.
+
+    A running stream is reached through its checkpoint, from any process that can write there.
+    """
+
+
+# SQL may begin with a comment, `-- name: x`, which looks like an option.
+@query.command(context_settings={"ignore_unknown_options": True})
+@job_argument
+@click.argument("sql")
+@click.option("--name", help="The query's name; a comment '-- name: x' in the SQL names it too.")
+@click.option("--backfill", is_flag=True, help="Answer open windows too, where slices are kept.")
+@TIMEOUT
+@json_option
+@click.pass_context
+def add(
+    ctx: click.Context,
+    /,
+    job: Path,
+    sql: str,
+    name: str | None,
+    backfill: bool,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Add the queries of SQL (statements, or the name of a file of them) to the stream of JOB.
+
+    \b
+    weft query add job.yaml "SELECT symbol, max(price) AS hi FROM trades
+      GROUP BY window(ts, '1 hour', '10 minutes'), symbol" --name hourly_hi
+    """
+    from weft.spark.streaming.changes import add_query, stored
+
+    read = read_job(ctx, job)
+    checkpoint = checkpoint_of(read)
+    stored(checkpoint)
+    asked = statements(sql, name, read)
+
+    @cache
+    def rows() -> Any:
+        """The stream's rows, for which Spark is started: asked for only if no stream runs."""
+        from weft.spark.jobs import job_loom
+
+        loom = job_loom(ctx.with_resource(spark_for(ctx, read)), read, streaming=True)
+        return loom.df, loom.axis
+
+    done = []
+    for one in asked:
+        way = add_query(checkpoint, one, rows, backfill=backfill, timeout=timeout)
+        done.append({"query": one.name, "done": "added", "by": way})
+    tell(done, as_json)
+
+
+@query.command()
+@job_argument
+@click.argument("names", nargs=-1, required=True)
+@TIMEOUT
+@json_option
+@click.pass_context
+def drop(
+    ctx: click.Context, /, job: Path, names: tuple[str, ...], timeout: float, as_json: bool
+) -> None:
+    """Drop the queries NAMES from the stream of JOB; their state is freed."""
+    from weft.spark.streaming.changes import drop_query
+
+    checkpoint = checkpoint_of(read_job(ctx, job))
+    done = []
+    for name in names:
+        way = drop_query(checkpoint, name, timeout=timeout)
+        done.append({"query": name, "done": "dropped", "by": way})
+    tell(done, as_json)
+
+
+@query.command("list")
+@job_argument
+@json_option
+@click.pass_context
+def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
+    """List the queries of the stream of JOB, and since when each is answered."""
+    from weft.spark.streaming.changes import stored
+    from weft.spark.streaming.heartbeat import is_running, last_beat
+
+    read = read_job(ctx, job)
+    checkpoint = checkpoint_of(read)
+    catalogue = stored(checkpoint)
+    beat = last_beat(checkpoint) if is_running(checkpoint) else None
+    found = [
+        {
+            "query": entry.query.name,
+            "answered from": since(entry.complete_from, catalogue.settings.kind),
+        }
+        for entry in catalogue.entries
+    ]
+    if as_json:
+        asked = [query.to_dict() for query in catalogue.queries]
+        listed = [one | {"asks": asks} for one, asks in zip(found, asked, strict=True)]
+        echo_json({"running": beat, "change": catalogue.number, "queries": listed})
+        return
+    table(found)
+    state = "no stream runs" if beat is None else f"runs as process {beat['pid']} on {beat['host']}"
+    click.echo(f"{len(found):,} queries, change {catalogue.number}; {state}")
+
+
+def checkpoint_of(job: Job) -> str:
+    """Where the job's stream keeps its catalogue."""
+    from weft.job import need
+
+    need(job, {"checkpoint": "the stream's queries are kept there"})
+    return job.locate(job.checkpoint or "")
+
+
+def statements(sql: str, name: str | None, job: Job) -> list[Any]:
+    """The queries of a text or a file, which must be over the job's time column."""
+    from weft.job.queries import time_column
+    from weft.query.sql import parse_queries
+    from weft.query.workload import Workload
+
+    if " " not in sql.strip() and Path(sql).suffix.lower() in (".sql", ".yaml", ".yml", ".json"):
+        asked = list(Workload.load(sql))
+        if name is not None and len(asked) != 1:
+            raise QueryError(f"--name {name!r}: {sql} has {len(asked)} queries, with their names")
+    else:
+        asked = parse_queries(sql, name=name)
+        if name is None and any(query.name == f"q{n}" for n, query in enumerate(asked, 1)):
+            raise QueryError("the query needs a name: --name, or a comment '-- name: x' before it")
+    for query in asked:
+        said = time_column([query]) if query.source and query.source.time else job.source.time
+        if said.lower() != job.source.time.lower():
+            raise QueryError(
+                f"query {query.name!r}: its windows are over {said!r}, and the job's time column "
+                f"is {job.source.time!r}"
+            )
+    return asked
+
+
+def since(units: int | None, kind: str) -> str:
+    """Since when a query is answered.
+
+    >>> since(None, "timestamp"), since(0, "timestamp"), since(1000, "integer")
+    ('its first window', '1970-01-01 00:00:00 UTC', '1,000')
+    """
+    if units is None:
+        return "its first window"
+    if kind == "integer":
+        return f"{units:,}"
+    return datetime.fromtimestamp(units / 1e6, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def tell(done: list[dict[str, str]], as_json: bool) -> None:
+    """Say what was done to each query."""
+    if as_json:
+        echo_json({"changes": done})
+        return
+    for change in done:
+        click.echo(f"{change['done']} {change['query']}: {HOW[change['by']]}")

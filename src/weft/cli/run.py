@@ -1,0 +1,91 @@
+"""`weft run JOB`: answer every query of a batch job."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import click
+
+from weft.cli.jobs import job_argument, json_option, read_job, spark_for, table_options
+from weft.cli.output import echo_json, progress, table
+
+
+@click.command()
+@job_argument
+@table_options
+@click.option("--out", help="Write a folder of Parquet per query here, whatever the job's sink.")
+@click.option("--overwrite", is_flag=True, help="Replace answers that are there already.")
+@click.option("--show", type=click.IntRange(min=0), help="Print the first rows of every query.")
+@json_option
+@click.pass_context
+def run(
+    ctx: click.Context,
+    /,
+    job: Path,
+    out: str | None,
+    overwrite: bool,
+    show: int | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Run the queries of JOB over all rows of its source, and write the answers to its sink.
+
+    JOB is a job file, or a file of queries with --source. Without a sink and without --out, the
+    first five rows of every query are printed.
+
+    \b
+    weft run job.yaml
+    weft run queries.sql --source trades.parquet --out answers
+    """
+    read = read_job(ctx, job, **options)
+    sink = read.sink if out is None else _folder_sink(out)
+    if show is None:
+        show = 5 if sink is None else sink.limit if sink.kind == "console" else 0
+    began = perf_counter()
+    with spark_for(ctx, read) as spark:
+        answers = _answers(spark, read, sink, show, overwrite, quiet=as_json)
+    seconds = perf_counter() - began
+    if as_json:
+        echo_json({"queries": [asdict(answer) for answer in answers], "seconds": seconds})
+        return
+    for answer in answers:
+        if answer.first:
+            click.echo(f"{answer.query}:")
+            table(answer.first, indent=2)
+    rows = [
+        {"query": answer.query, "rows": answer.rows}
+        | ({} if answer.place is None else {"written to": answer.place})
+        for answer in answers
+    ]
+    table(rows)
+    total = sum(answer.rows for answer in answers)
+    click.echo(f"{total:,} rows of {len(answers):,} queries in {seconds:.1f} s")
+
+
+def _answers(
+    spark: Any, job: Any, sink: Any, show: int, overwrite: bool, *, quiet: bool
+) -> list[Any]:
+    from weft.spark.answers import deliver, places
+    from weft.spark.jobs import check_connector, job_loom, plan_options
+
+    if sink is not None:
+        check_connector(spark, job, sink)
+    where = places(job, sink, overwrite=overwrite)
+    loom = job_loom(spark, job)
+    found = []
+    with loom.run(**plan_options(job)) as results, progress("running", enabled=not quiet) as report:
+        for answer in deliver(results, job, sink, where, show=show, overwrite=overwrite):
+            found.append(answer)
+            if report is not None:
+                report(len(found), len(job.queries), f"answered {answer.query}")
+    return found
+
+
+def _folder_sink(out: str) -> Any:
+    from weft.job import SinkSpec
+    from weft.job.variables import literal
+
+    return SinkSpec("parquet", literal(out if "://" in out else str(Path(out).absolute())))

@@ -1,0 +1,154 @@
+"""`weft stream JOB`: start a stream or go on with it, until it is told to stop."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weft.cli.jobs import job_argument, json_option, read_job, spark_for
+from weft.cli.output import echo_json, number
+
+if TYPE_CHECKING:
+    from weft.job.model import Job
+
+NEEDS = {
+    "checkpoint": "a directory in which the stream keeps its state",
+    "sink": "where the answers go",
+    "source.watermark": "how much later than others a row may come, for instance 30 seconds",
+}
+
+
+@click.command()
+@job_argument
+@click.option("--once", is_flag=True, help="Take what is there now, then end (available_now).")
+@json_option
+@click.pass_context
+def stream(ctx: click.Context, /, job: Path, once: bool, as_json: bool) -> None:
+    """Start the stream of JOB, or go on where its checkpoint left off.
+
+    A line is printed for every micro-batch. Ctrl-C or SIGTERM lets the micro-batch that runs
+    finish and stops the stream; the next start goes on from there. A second Ctrl-C does not wait.
+    """
+    from weft.job import need
+    from weft.spark.streaming.heartbeat import refuse_second
+
+    read = read_job(ctx, job)
+    need(read, NEEDS)
+    refuse_second(read.locate(read.checkpoint or ""))
+    with spark_for(ctx, read) as spark, stopping() as stop:
+        running = started(spark, read, once=once)
+        say = lines(as_json)
+        say("started", {"queries": [query.name for query in running.queries]})
+        follow(running, stop, say)
+        status = running.status()
+        answers = {query.name: query.answers for query in status.queries}
+        say("stopped" if stop.is_set() else "ended", {"batch": status.batch, "answers": answers})
+
+
+def started(spark: Any, job: Job, *, once: bool) -> Any:
+    """The running stream; everything that can be checked is, before anything is written."""
+    from weft.spark.jobs import job_loom, job_sink, plan_options
+
+    sink = job_sink(spark, job)
+    return job_loom(spark, job, streaming=True).start(
+        sink,
+        checkpoint=job.locate(job.checkpoint or ""),
+        trigger="available_now" if once else job.trigger,
+        output_mode=job.output_mode,
+        buckets=job.buckets,
+        adaptive=job.adaptive,
+        metrics_port=job.metrics_port,
+        **plan_options(job, streaming=True),
+    )
+
+
+@contextmanager
+def stopping() -> Iterator[threading.Event]:
+    """An event that Ctrl-C or SIGTERM sets; the second one of them interrupts as usual."""
+    event = threading.Event()
+
+    def ask(number: int, frame: Any) -> None:
+        if event.is_set():
+            raise KeyboardInterrupt
+        event.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield event  # signals go to the main thread, whose business they are
+        return
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield event
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def follow(running: Any, stop: threading.Event, say: Callable[[str, dict[str, Any]], None]) -> None:
+    """Tell of every micro-batch until the stream ends or is to stop."""
+    told = running.status().batch
+    ended = False
+    while not (ended or stop.is_set()):
+        try:
+            ended = running.await_termination(0.5)
+        except Exception:
+            # Ctrl-C goes to Python workers too, and what they were at fails; it is run again.
+            if not stop.is_set():
+                raise
+        status = running.status()
+        if status.batch > told:
+            told = status.batch
+            say("batch", asdict(status))
+    if not ended:
+        say("stopping", {})
+        running.stop()
+
+
+def lines(as_json: bool) -> Callable[[str, dict[str, Any]], None]:
+    """How events are printed: a line of JSON each, or a sentence each."""
+
+    def say(event: str, facts: dict[str, Any]) -> None:
+        if as_json:
+            echo_json({"event": event, **facts}, indent=None)
+        else:
+            click.echo(sentence(event, facts))
+
+    return say
+
+
+def sentence(event: str, facts: dict[str, Any]) -> str:
+    """An event in words.
+
+    >>> sentence("started", {"queries": ["a", "b"]})
+    'started: 2 queries (Ctrl-C stops it)'
+    """
+    if event == "started":
+        return f"started: {len(facts['queries']):,} queries (Ctrl-C stops it)"
+    if event == "stopping":
+        return "stopping: the micro-batch that runs is finished first"
+    if event == "batch":
+        state = f"{facts['slices']:,} slices, {number(facts['state_bytes'] / 1e6)} MB held"
+        answers = sum(query["answers"] for query in facts["queries"])
+        return (
+            f"batch {facts['batch']}: {facts['rows']:,} rows in {facts['batch_seconds']:.2f} s, "
+            f"watermark {_instant(facts['watermark'], facts['lag'])}, {state}, "
+            f"{answers:,} answers so far"
+        )
+    total = sum(facts["answers"].values())
+    return f"{event} after batch {facts['batch']}: {total:,} answers since the start"
+
+
+def _instant(units: int | None, lag: float | None) -> str:
+    """A watermark: a time, or the number that it is on an integer axis, which has no lag."""
+    if units is None:
+        return "-"
+    if lag is None:
+        return f"{units:,}"
+    return datetime.fromtimestamp(units / 1e6, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")

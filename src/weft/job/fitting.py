@@ -1,0 +1,126 @@
+"""What a schema cannot say of a job: durations, variables, and fields that must fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weft.errors import WeftError
+from weft.job.document import Document, Steps
+from weft.job.model import FILE_FORMATS, Job
+from weft.job.variables import is_name, variables
+from weft.query.duration import parse_duration
+
+
+def misfits(document: Document, job: Job) -> list[str]:
+    """What is wrong with a job whose form is right, each with its place."""
+    checks = (_variables, _durations, _source, _times, _places, _modes)
+    for check in checks:  # one kind at a time: later checks rely on earlier ones
+        found = [document.at(steps, message) for steps, message in check(document, job)]
+        if found:
+            return found
+    return []
+
+
+def _variables(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
+    for steps in document.values:
+        value = document.value
+        for step in steps:
+            value = value[step]
+        if not (isinstance(value, str) and _is_filled(steps)):
+            continue
+        for name in variables(value):
+            if not is_name(name):
+                yield steps, f"has ${{{name}}}, which is not the name of a variable"
+            elif name not in job.environ:
+                yield steps, f"needs the environment variable {name}, which is not set"
+
+
+def _durations(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
+    given = {
+        ("source", "watermark"): job.source.watermark,
+        ("trigger",): None if _available_now(job.trigger) else job.trigger,
+    }
+    for steps, text in given.items():
+        if text is None:
+            continue
+        name = str(steps[-1])
+        try:
+            length = parse_duration(text, name)
+        except WeftError:
+            also = "available_now, or " if name == "trigger" else ""
+            example = "a duration such as 30 seconds or 1 hour 15 minutes"
+            yield steps, f"={text!r}: accepted is {also}{example}"
+            continue
+        if length < 0:
+            yield steps, f"={text!r}: must not be negative"
+
+
+def _source(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
+    source = job.source
+    if source.format.lower() in FILE_FORMATS and not (source.path or "path" in source.options):
+        yield ("source",), f"lacks 'path': the format {source.format} reads files"
+    if source.format.lower() == "kafka":
+        if "kafka.bootstrap.servers" not in source.options:
+            yield ("source",), "lacks the option kafka.bootstrap.servers, which format kafka needs"
+        topics = {"subscribe", "subscribepattern", "assign"}
+        if not topics & {name.lower() for name in source.options}:
+            yield (
+                ("source",),
+                "lacks an option that names topics: subscribe, subscribePattern or assign",
+            )
+
+
+def _times(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
+    place: Steps = ("source", "time") if "time" in document.value["source"] else ("source",)
+    for query in job.queries:
+        if query.source is None or query.source.time is None:
+            continue
+        time = query.source.time.strip("`")
+        if time.lower() != job.source.time.lower():
+            yield (
+                place,
+                f"={job.source.time!r}: query {query.name!r} has its windows over {time!r}; a job "
+                f"has one time column",
+            )
+            return
+
+
+def _places(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
+    used = {job.locate(path): "source.path" for path in job.source.path}
+    given: dict[Steps, str | None] = {
+        ("sink", "path"): None if job.sink is None else job.sink.path,
+        ("checkpoint",): job.checkpoint,
+    }
+    for steps, path in given.items():
+        if path is None:
+            continue
+        before = used.setdefault(job.locate(path).rstrip("/"), ".".join(map(str, steps)))
+        if before != ".".join(map(str, steps)):
+            yield steps, f"={path!r}: is {before} already; each needs a place of its own"
+
+
+def _modes(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
+    engine, strategy = job.plan.get("engine"), job.plan.get("strategy")
+    if job.output_mode == "update":
+        if job.sink is not None and job.sink.kind == "delta":
+            yield ("output_mode",), "='update': a sink of kind delta accepts append"
+        if engine == "rewrite":
+            yield ("output_mode",), "='update': the rewrite engine accepts append"
+    if engine == "operator" and strategy in ("coverage", "factor"):
+        yield (
+            ("plan", "strategy"),
+            f"={strategy!r}: makes windows from windows, which the operator engine does not; use "
+            f"engine: rewrite, or a strategy such as weave",
+        )
+
+
+def _available_now(trigger: str | None) -> bool:
+    return trigger is not None and trigger.replace("_", "").lower() == "availablenow"
+
+
+def _is_filled(steps: Steps) -> bool:
+    """Whether a field's variables are filled in: places, options and settings."""
+    if steps[0] in ("checkpoint", "spark"):
+        return True
+    filled = {"source": ("path", "options"), "sink": ("path", "servers", "topic", "options")}
+    return len(steps) > 1 and steps[1] in filled.get(str(steps[0]), ())

@@ -1,0 +1,128 @@
+"""A job as it was asked for: frozen, with its variables not yet filled in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from weft.job.document import Document, Steps
+from weft.job.variables import expand, masked, scrub, secrets
+from weft.query.query import Query
+
+Kind = Literal["parquet", "long", "delta", "kafka", "console", "memory"]
+FILE_FORMATS = ("parquet", "csv", "json", "orc", "text", "avro", "delta")
+"""Formats that are nothing without a path."""
+
+
+@dataclass(frozen=True)
+class SourceSpec:
+    """Where the rows come from."""
+
+    format: str
+    path: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    schema: str | None = None
+    time: str = "ts"
+    watermark: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values that may be shown."""
+        return {**self.__dict__, "path": list(self.path), "options": masked(self.options)}
+
+
+@dataclass(frozen=True)
+class SinkSpec:
+    """Where the answers go."""
+
+    kind: Kind
+    path: str | None = None
+    servers: str | None = None
+    topic: str | None = None
+    limit: int = 20
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values that may be shown."""
+        return {**self.__dict__, "options": masked(self.options)}
+
+    def __str__(self) -> str:
+        place = self.path or self.topic
+        return f"{self.kind} {place}" if place else self.kind
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a job file says. Texts still hold `${NAME}`; `fill` puts the values in.
+
+    >>> job = Job("j", SourceSpec("csv", ("in",), {"password": "hunter2"}), ())
+    >>> job.to_dict()["source"]["options"], job.scrub("bad password hunter2")
+    ({'password': '***'}, 'bad password ***')
+    """
+
+    name: str
+    source: SourceSpec
+    queries: tuple[Query, ...]
+    sink: SinkSpec | None = None
+    checkpoint: str | None = None
+    trigger: str | None = None
+    output_mode: str = "append"
+    buckets: int | None = None
+    adaptive: bool = False
+    metrics_port: int | None = None
+    plan: Mapping[str, Any] = field(default_factory=dict)
+    spark: Mapping[str, str] = field(default_factory=dict)
+    file: str = "job"
+    folder: Path = field(default_factory=Path)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
+    document: Document | None = field(default=None, repr=False, compare=False)
+
+    def at(self, steps: Steps, message: str) -> str:
+        """A message on a field, with its place in the file if there is one."""
+        known = self.document or Document(self.file, None)
+        text = known.at(steps, message)
+        return text if self.document else text.replace(":1:1:", ":", 1)
+
+    def fill(self, text: str) -> str:
+        """A text of the job with its variables' values."""
+        return expand(text, self.environ)
+
+    def filled(self, options: Mapping[str, str]) -> dict[str, str]:
+        """Options with their variables' values."""
+        return {name: self.fill(value) for name, value in options.items()}
+
+    def locate(self, path: str) -> str:
+        """A path of the job: relative ones start at the job file; URIs stay as they are."""
+        return located(self.folder, self.fill(path))
+
+    def scrub(self, text: str) -> str:
+        """A message without the job's secrets."""
+        hidden: set[str] = set()
+        for options in (self.source.options, self.spark, self.sink.options if self.sink else {}):
+            hidden |= secrets(options, self.environ)
+        return scrub(text, hidden)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values that may be shown: no secret and no value of a variable is in them."""
+        hidden = ("file", "folder", "environ", "document")
+        plain = {k: v for k, v in self.__dict__.items() if k not in hidden}
+        return plain | {
+            "source": self.source.to_dict(),
+            "queries": [query.to_dict() for query in self.queries],
+            "sink": self.sink and self.sink.to_dict(),
+            "plan": dict(self.plan),
+            "spark": masked(self.spark),
+        }
+
+
+def located(folder: Path, path: str) -> str:
+    """A path from a folder, absolute, because Spark may have started elsewhere; URIs stay.
+
+    >>> located(Path("/jobs"), "in/x.csv"), located(Path("jobs"), "s3a://b/x")
+    ('/jobs/in/x.csv', 's3a://b/x')
+    """
+    if "://" in path or path.startswith(("file:", "dbfs:")):
+        return path
+    return os.path.abspath(folder / path)

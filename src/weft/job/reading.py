@@ -1,0 +1,126 @@
+"""From a job file to a job: its form by the schema, then what a schema cannot say."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from weft.errors import JobError
+from weft.job.document import Document, read_file
+from weft.job.fitting import misfits
+from weft.job.model import Job, SinkSpec, SourceSpec
+from weft.job.queries import read_queries, time_column
+from weft.job.schema import problems
+from weft.query.query import Query
+
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+def load_job(path: str | PathLike[str], environ: Mapping[str, str] | None = None) -> Job:
+    """Read and check a job file; nothing is started, and nothing is touched.
+
+    Every mistake that can be found without Spark is in the error: file, line and column, the
+    field, its value, and what is accepted.
+    """
+    file = Path(path)
+    if file.suffix.lower() not in SUFFIXES:
+        raise JobError(
+            f"{file}: is not a job file (accepted are {', '.join(SUFFIXES)}); for a file of "
+            f"queries, say where the rows are: --source"
+        )
+    document = read_file(file)
+    if isinstance(document.value, (dict, list)) and "source" not in document.value:
+        _refuse_workload(document)
+    _raise(problems(document))
+    variables = os.environ if environ is None else environ
+    queries, wrong = read_queries(document, file.parent)
+    job = _job(document, file, queries, variables)
+    _raise(wrong or misfits(document, job))
+    return job
+
+
+def _raise(found: list[str]) -> None:
+    if found:
+        raise JobError("\n".join(found))
+
+
+def _refuse_workload(document: Document) -> None:
+    """A workload file is no job file, which is easily mistaken."""
+    value = document.value
+    fields = set(value) if isinstance(value, dict) else {"queries"}
+    if fields <= {"queries", "rate"}:
+        raise JobError(
+            f"{document.file}:1:1: has queries and no source, so it is a workload and not a job: "
+            f"add source:, or say where the rows are with --source"
+        )
+
+
+def _job(
+    document: Document, file: Path, queries: tuple[Query, ...], environ: Mapping[str, str]
+) -> Job:
+    data = document.value
+    source, sink = data["source"], data.get("sink")
+    path = source.get("path", ())
+    rest = {k: v for k, v in data.items() if k not in ("source", "queries", "sink", "spark")}
+    for name in ("buckets", "metrics_port"):
+        if name in rest:
+            rest[name] = int(rest[name])  # 4.0 is a whole number too
+    return Job(
+        **{"name": file.stem, **rest},
+        source=SourceSpec(
+            source["format"],
+            (path,) if isinstance(path, str) else tuple(path),
+            _texts(source.get("options", {})),
+            source.get("schema"),
+            source.get("time") or time_column(queries),
+            source.get("watermark"),
+        ),
+        queries=queries,
+        sink=None if sink is None else SinkSpec(**{**sink, "options": _texts(_options(sink))}),
+        spark=_texts(data.get("spark", {})),
+        file=str(file),
+        folder=file.parent,
+        environ=environ,
+        document=document,
+    )
+
+
+def _options(sink: dict[str, Any]) -> dict[str, Any]:
+    options = sink.get("options", {})
+    assert isinstance(options, dict)
+    return options
+
+
+def _texts(options: Mapping[str, Any]) -> dict[str, str]:
+    """Options as Spark takes them: texts, with true and false in small letters."""
+    return {
+        name: str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in options.items()
+    }
+
+
+def is_job(path: str | PathLike[str]) -> bool:
+    """Whether a file is a job and not a workload: it says where rows come from."""
+    if Path(path).suffix.lower() not in SUFFIXES:
+        return False
+    try:
+        value = read_file(Path(path)).value
+    except JobError:
+        return False
+    return isinstance(value, dict) and "source" in value
+
+
+def need(job: Job, fields: Mapping[str, str]) -> None:
+    """Refuse a job that lacks fields; each is given with what it is needed for."""
+    given = {
+        "sink": job.sink,
+        "checkpoint": job.checkpoint,
+        "source.watermark": job.source.watermark,
+    }
+    lacking = [
+        job.at((), f"lacks {name}: {why}") for name, why in fields.items() if given[name] is None
+    ]
+    _raise(lacking)

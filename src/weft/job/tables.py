@@ -1,0 +1,88 @@
+"""A job of a file of queries and a table of data, with no job file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+
+from weft.errors import JobError
+from weft.job.model import Job, SourceSpec
+from weft.job.queries import misfit, time_column
+from weft.job.variables import literal
+from weft.query.workload import Workload
+
+_FORMATS = {
+    ".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".json": "json", ".jsonl": "json",
+    ".ndjson": "json", ".orc": "orc", ".avro": "avro",
+}  # fmt: skip
+_CSV = {"header": "true", "inferSchema": "true"}
+
+
+def job_on_table(
+    queries: str | Path,
+    source: str,
+    *,
+    format: str | None = None,
+    time: str | None = None,
+    schema: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Job:
+    """Queries from a file of SQL, YAML or JSON, on the rows of a file or folder.
+
+    The format is told by the name's ending, the time column by the queries, unless they are given.
+    A CSV has a header, unless the options say otherwise.
+    """
+    workload = Workload.load(queries)
+    kind = format or _format(source)
+    given = dict(options or {})
+    if kind == "csv":
+        tabs = {"sep": "\t"} if source.lower().endswith(".tsv") else {}
+        given = {**_CSV, **tabs, **given}
+    for number, query in enumerate(workload):
+        wrong = misfit(query, workload.queries[:number])
+        if wrong is not None:
+            raise JobError(f"{queries}: query {query.name!r} {wrong}")
+    column = time or time_column(workload.queries)
+    for query in workload:
+        said = query.source.time if query.source is not None else None
+        if said is not None and said.strip("`").lower() != column.lower():
+            raise JobError(
+                f"{queries}: query {query.name!r} has its windows over {said!r}, and the time "
+                f"column is {column!r}"
+            )
+    return Job(
+        PurePath(queries).stem,
+        SourceSpec(kind, (literal(source),), _literals(given), schema, column),
+        workload.queries,
+        plan={} if workload.rate is None else {"rate": workload.rate},
+        file=str(queries),
+    )
+
+
+def _literals(options: Mapping[str, str]) -> dict[str, str]:
+    return {name: literal(value) for name, value in options.items()}
+
+
+def _format(source: str) -> str:
+    """The format that a path's ending tells.
+
+    >>> _format("trades.parquet"), _format("s3a://b/trades.csv.gz")
+    ('parquet', 'csv')
+    """
+    path = PurePath(source)
+    for suffix in reversed(path.suffixes):
+        if suffix.lower() in _FORMATS:
+            return _FORMATS[suffix.lower()]
+    local = Path(source)
+    if local.is_dir():
+        kinds = {
+            _FORMATS[inner.suffix.lower()]
+            for inner in local.rglob("*")
+            if inner.suffix.lower() in _FORMATS and not inner.name.startswith(("_", "."))
+        }
+        if len(kinds) == 1:
+            return kinds.pop()
+    raise JobError(
+        f"--source {source}: its ending does not tell its format; say --format "
+        f"({', '.join(dict.fromkeys(_FORMATS.values()))}, or another that Spark has)"
+    )

@@ -1,0 +1,115 @@
+"""`${NAME}` in a job file: taken from the environment where it is used, and never shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+HIDDEN = "***"
+_VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SECRET = re.compile(
+    r"(?i:passw|secret|token|credential|jaas|apikey|accesskey|(?:^|[^a-z])key)|[a-z]Key"
+)
+_INLINE = re.compile(
+    r"(?P<name>(?i:passw\w*|secret\w*|token|\w*key)=|://[^/:@\s]*:(?=[^@/\s]+@))"
+    r"(?P<value>[^&;@\s]+)"
+)
+"""Secrets within a value: `...;password=x` and `scheme://user:x@host`."""
+_SHORTEST = 4
+"""Values shorter than this are not hidden in messages: they would be found everywhere."""
+
+
+def variables(text: str) -> list[str]:
+    """The names of the variables in a text.
+
+    >>> variables("jdbc:${HOST}/x?password=${PW}, $${kept}")
+    ['HOST', 'PW']
+    """
+    return [match[1] for match in _VARIABLE.finditer(text) if match[1] is not None]
+
+
+def is_name(name: str) -> bool:
+    """Whether a variable can have this name."""
+    return _NAME.fullmatch(name) is not None
+
+
+def expand(text: str, environ: Mapping[str, str]) -> str:
+    """The text with its variables' values; `$$` is a dollar sign.
+
+    >>> expand("${HOME}/in costs $$5", {"HOME": "/home/ann"})
+    '/home/ann/in costs $5'
+    """
+    return _VARIABLE.sub(lambda match: "$" if match[1] is None else environ[match[1]], text)
+
+
+def literal(text: str) -> str:
+    """A text as `expand` gives it back: its dollar signs mean nothing.
+
+    >>> expand(literal("${HOME}"), {})
+    '${HOME}'
+    """
+    return text.replace("$", "$$")
+
+
+def is_secret(name: str) -> bool:
+    """Whether a field or variable of this name holds something that nobody should see.
+
+    >>> [is_secret(name) for name in ("db.password", "s3a.access.key", "accountKey", "monkey")]
+    [True, True, True, False]
+    """
+    return _SECRET.search(name) is not None
+
+
+def shown(name: str, value: Any) -> str:
+    """A value as messages show it: short, and hidden where the name says so."""
+    if value is None:
+        return "(nothing)"
+    if is_secret(name) and not isinstance(value, (dict, list)):
+        return HIDDEN
+    if isinstance(value, dict):
+        return f"{{{', '.join(value)}}}" if len(value) < 6 else "{...}"
+    if isinstance(value, list):
+        return "[]" if not value else f"a list of {len(value)}"
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= 80 else f"{text[:76]}...'"
+
+
+def masked(options: Mapping[str, str]) -> dict[str, str]:
+    """Options as they may be shown: variables by name, secrets not at all.
+
+    >>> masked({"user": "${DB_USER}", "password": "hunter2", "token": "${TOKEN}"})
+    {'user': '${DB_USER}', 'password': '***', 'token': '${TOKEN}'}
+    >>> masked({"url": "jdbc:db://h/x?user=ann&password=hunter2"})
+    {'url': 'jdbc:db://h/x?user=ann&password=***'}
+    """
+    return {name: _masked(name, value) for name, value in options.items()}
+
+
+def _masked(name: str, value: str) -> str:
+    if is_secret(name) and not variables(value):
+        return HIDDEN
+    return _INLINE.sub(
+        lambda match: match[0] if variables(match["value"]) else f"{match['name']}{HIDDEN}", value
+    )
+
+
+def secrets(options: Mapping[str, str], environ: Mapping[str, str]) -> set[str]:
+    """What must not be seen of these options: secrets, and whatever came from a variable."""
+    found = {expand(value, environ) for name, value in options.items() if is_secret(name)}
+    for value in options.values():
+        found.update(environ[name] for name in variables(value))
+        found.update(match["value"] for match in _INLINE.finditer(expand(value, environ)))
+    return {value for value in found if len(value) >= _SHORTEST}
+
+
+def scrub(text: str, hidden: Iterable[str]) -> str:
+    """A text without what must not be seen; the longest first, as one may hold another.
+
+    >>> scrub("cannot log in as ann:hunter2", {"hunter2"})
+    'cannot log in as ann:***'
+    """
+    for value in sorted(hidden, key=len, reverse=True):
+        text = text.replace(value, HIDDEN)
+    return text

@@ -1,0 +1,185 @@
+"""A job on Spark: its session, its rows as a DataFrame, its loom and its sink."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.logger import PySparkLogger
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from weft.errors import EngineError, JobError, WeftError
+from weft.job.model import FILE_FORMATS, Job, SinkSpec
+from weft.sinks import ConsoleSink, DeltaSink, KafkaSink, LongSink, MemorySink, ParquetSink, Sink
+from weft.spark.failures import condition_of, connector_advice, short, spark_message
+from weft.spark.loom import Loom
+from weft.spark.session import local_session, silent_children
+
+_NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "STREAMING_PYTHON_DATA_SOURCE_NOT_FOUND")
+
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Through these, PySpark prints an exception as a page of JSON besides raising it."""
+
+
+@contextmanager
+def job_session(job: Job, *, debug: bool = False) -> Iterator[SparkSession]:
+    """The session that a job's settings ask for; stopped at the end, if it was started here.
+
+    That is an embedded one unless the settings or `spark-submit` say otherwise. Spark's own log is
+    silent, because an error is told in one message; `debug` lets it speak.
+    """
+    for name in _LOGGERS:
+        PySparkLogger.getLogger(name).disabled = not debug
+    settings = job.filled(job.spark)
+    before = SparkSession.getActiveSession()
+    if before is not None:
+        spark = before
+    elif "spark.remote" in settings or "PYSPARK_GATEWAY_PORT" in os.environ:
+        builder = SparkSession.builder.appName(f"weft {job.name}")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        spark = builder.getOrCreate()
+    else:
+        level = {"spark.log.level": "WARN" if debug else "OFF"}
+        with nullcontext() if debug else silent_children():
+            spark = local_session(name=f"weft {job.name}", settings={**level, **settings})
+    try:
+        yield spark
+    finally:
+        if before is None:
+            spark.stop()
+
+
+def source_frame(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame:
+    """The job's rows; what is wrong with the source is said with its field."""
+    source = job.source
+    is_file = source.format.lower() in FILE_FORMATS
+    try:
+        schema = _schema(spark, job)
+        if streaming and is_file and schema is None:
+            # A stream of files takes no schema from them by itself.
+            schema = source_frame(spark, job, streaming=False).schema
+        reader: Any = spark.readStream if streaming else spark.read
+        reader = reader.format(source.format).options(**job.filled(source.options))
+        if schema is not None and source.format.lower() != "kafka":
+            reader = reader.schema(schema)
+        frame = reader.load(*_paths(job, streaming))
+        return messages(frame, schema) if schema and source.format.lower() == "kafka" else frame
+    except (PySparkException, Py4JJavaError) as error:
+        raise JobError(_source_problem(job, error)) from None
+
+
+def messages(frame: DataFrame, schema: T.StructType) -> DataFrame:
+    """The JSON messages of a Kafka source as rows."""
+    parsed = F.from_json(F.col("value").cast("string"), schema)
+    return frame.select(parsed.alias("message")).select("message.*")
+
+
+def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
+    """The job's queries on its rows, checked: a query that cannot run is refused here."""
+    frame = source_frame(spark, job, streaming=streaming)
+    try:
+        loom = Loom(frame, job.source.time, job.source.watermark)
+    except EngineError as error:
+        message = str(error).removeprefix("time").replace("the DataFrame", "the source")
+        raise JobError(job.at(("source", "time"), message)) from None
+    for query in job.queries:
+        loom.add(query)
+    try:
+        loom.types()
+    except WeftError as error:
+        raise type(error)(f"{job.file}: {error}") from None
+    return loom
+
+
+def job_sink(spark: SparkSession, job: Job) -> Sink:
+    """The job's sink for a stream; refused here if its connector is missing."""
+    sink = job.sink
+    assert sink is not None, "the caller has made sure that there is one"
+    check_connector(spark, job, sink)
+    if sink.kind == "kafka":
+        servers, topic = job.fill(sink.servers or ""), job.fill(sink.topic or "")
+        return KafkaSink(servers, topic, **job.filled(sink.options))
+    if sink.kind == "console":
+        return ConsoleSink(sink.limit)
+    if sink.kind == "memory":
+        return MemorySink()
+    kinds = {"parquet": ParquetSink, "long": LongSink, "delta": DeltaSink}
+    try:
+        return kinds[sink.kind](job.locate(sink.path or ""))
+    except EngineError as error:
+        raise JobError(job.at(("sink", "kind"), f"={sink.kind!r}: {error}")) from None
+
+
+def check_connector(spark: SparkSession, job: Job, sink: SinkSpec) -> None:
+    """Refuse a sink whose format Spark does not have."""
+    if sink.kind in ("kafka", "delta") and not has_format(spark, sink.kind):
+        message = f"={sink.kind!r}: Spark has no such connector on its class path; "
+        raise JobError(job.at(("sink", "kind"), message + connector_advice(sink.kind)))
+
+
+def has_format(spark: SparkSession, format: str) -> bool:
+    """Whether Spark finds a data source of this name."""
+    try:
+        spark.read.format(format).load()
+    except (PySparkException, Py4JJavaError) as error:
+        return not _is_unknown_format(error)  # any other error is one of a format that is there
+    return True
+
+
+def plan_options(job: Job, *, streaming: bool = False) -> dict[str, Any]:
+    """The job's plan options as `Loom` takes them."""
+    options = dict(job.plan)
+    if streaming and options.get("engine") == "auto":
+        del options["engine"]  # a stream has its own default
+    return options
+
+
+def _schema(spark: SparkSession, job: Job) -> T.StructType | None:
+    if job.source.schema is None:
+        return None
+    try:
+        schema = T.StructType.fromDDL(job.source.schema)
+        if isinstance(schema, T.StructType):
+            return schema
+        problem = f"it is a single type, {schema.simpleString()}"
+    except PySparkException as error:
+        problem = short(str(error))
+    message = f"={job.source.schema!r}: is not a list of columns with their types: {problem}"
+    raise JobError(job.at(("source", "schema"), message))
+
+
+def _paths(job: Job, streaming: bool) -> list[Any]:
+    paths = [job.locate(path) for path in job.source.path]
+    if streaming and len(paths) > 1:
+        message = ": a stream reads one path, which may hold wildcards"
+        raise JobError(job.at(("source", "path"), message))
+    if not paths:
+        return []
+    return [paths[0] if streaming else paths]
+
+
+def _is_unknown_format(error: BaseException) -> bool:
+    # For formats that it knows of, such as kafka, Spark has a message without a name.
+    text = "Failed to find data source"
+    return condition_of(error) in _NOT_FOUND or text in str(error)
+
+
+def _source_problem(job: Job, error: BaseException) -> str:
+    condition, source = condition_of(error), job.source
+    if condition == "PATH_NOT_FOUND":
+        shown = ", ".join(repr(path) for path in source.path)
+        return job.at(("source", "path"), f"={shown}: does not exist")
+    if _is_unknown_format(error):
+        advice = connector_advice(source.format)
+        message = f"={source.format!r}: Spark has no such connector on its class path; {advice}"
+        return job.at(("source", "format"), message)
+    if condition == "UNABLE_TO_INFER_SCHEMA":
+        return job.at(("source", "path"), ": holds no files to read the columns from; give schema")
+    return job.at(("source",), f": {spark_message(error)}")

@@ -1,0 +1,160 @@
+"""`weft explain`, `run`, `verify` and `doctor`: what a user sees."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cli_cases import SQL, write_trades
+from click.testing import CliRunner
+from pyspark.sql import types as T
+
+from weft.cli.main import cli
+from weft.spark import loom as loom_module
+from weft.spark.jobs import messages
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch, spark) -> Path:
+    write_trades(tmp_path / "trades.parquet")
+    (tmp_path / "queries.sql").write_text(SQL)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def weft(*args: str, code: int = 0):
+    result = CliRunner().invoke(cli, args, env={"COLUMNS": "100"})
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_a_file_of_sql_and_a_table_two_commands_and_no_python(here, spark):
+    shown = weft("run", "queries.sql", "--source", "trades.parquet", "--out", "answers")
+    assert "hourly_hi" in shown.stdout
+    assert "rows of 3 queries in" in shown.stdout
+    expected = spark.sql(
+        "SELECT window(ts, '10 minutes') AS window, avg(price) AS p "
+        "FROM parquet.`trades.parquet` GROUP BY 1".replace("trades", str(here / "trades"))
+    )
+    found = spark.read.parquet(str(here / "answers/q3"))
+    assert found.columns == ["window", "p"]
+    assert found.count() == expected.count() == 13
+    verified = weft("verify", "queries.sql", "--source", "trades.parquet")
+    assert "equal: 3 of 3 queries" in verified.stdout
+    assert verified.stderr == ""
+
+
+def test_answers_are_not_overwritten_unless_asked(here):
+    args = ("run", "queries.sql", "--source", "trades.parquet", "--out", "answers")
+    weft(*args)
+    refused = weft(*args, code=2)
+    assert "answers/hourly_hi is there already; --overwrite replaces it" in refused.stderr
+    weft(*args, "--overwrite")
+
+
+def test_without_a_sink_the_first_rows_are_shown(here):
+    shown = weft("run", "queries.sql", "--source", "trades.parquet").stdout
+    assert shown.count("2023-11-14 2") >= 15
+    assert "written to" not in shown
+    few = json.loads(
+        weft("run", "queries.sql", "--source", "trades.parquet", "--show", "2", "--json").stdout
+    )
+    assert [len(query["first"]) for query in few["queries"]] == [2, 2, 2]
+    assert few["queries"][2]["rows"] == 13
+    assert not {path.name for path in here.iterdir()} - {"trades.parquet", "queries.sql"}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "long", "memory", "console"])
+def test_a_job_writes_to_its_sink(here, spark, kind):
+    path = ", path: out" if kind in ("parquet", "long") else ""
+    (here / "job.yaml").write_text(
+        "source: {format: parquet, path: trades.parquet}\nqueries: [{files: [queries.sql]}]\n"
+        f"sink: {{kind: {kind}{path}}}\nplan: {{strategy: weave}}\n"
+    )
+    told = json.loads(weft("run", "job.yaml", "--json").stdout)
+    counts = {query["query"]: query["rows"] for query in told["queries"]}
+    assert counts["q3"] == 13
+    assert min(counts.values()) > 0
+    if kind == "parquet":
+        assert spark.read.parquet(str(here / "out/volume")).count() == counts["volume"]
+    if kind == "long":
+        assert spark.read.parquet(str(here / "out")).count() == sum(counts.values())
+
+
+def test_explain_shows_the_plan_and_how_it_runs_and_runs_nothing(here):
+    (here / "job.yaml").write_text(
+        "source: {format: parquet, path: trades.parquet, options: {password: hunter2}}\n"
+        "queries: [{files: [queries.sql]}]\nsink: {kind: parquet, path: out}\n"
+    )
+    shown = weft("explain", "job.yaml").stdout
+    assert "job job: 3 queries on parquet trades.parquet, time ts" in shown
+    assert "answers to parquet out" in shown
+    assert "run: tree 1 as" in shown
+    told = weft("explain", "job.yaml", "--json").stdout
+    assert json.loads(told)["job"]["source"]["options"] == {"password": "***"}
+    assert "hunter2" not in shown + told
+    assert not (here / "out").exists()
+
+
+def test_explain_of_a_stream(here):
+    (here / "job.yaml").write_text(
+        "source: {format: rate, time: timestamp, watermark: 1 minute}\n"
+        "queries: [{name: a, aggs: {n: count(*)}, range: 1 minute}]\n"
+        "sink: {kind: memory}\ncheckpoint: ck\n"
+    )
+    shown = weft("explain", "job.yaml").stdout
+    assert "run: a new stream, by the operator engine" in shown
+    assert f"watermark 1 minute; append; checkpoint {here / 'ck'}" in shown
+    assert not (here / "ck").exists()
+
+
+def test_an_answer_that_differs_ends_with_exit_code_1(here, monkeypatch):
+    honest = loom_module.verify
+
+    def lies(*args):
+        report = honest(*args)
+        first, *rest = report.differences
+        return replace(report, differences=(replace(first, missing=1), *rest))
+
+    monkeypatch.setattr(loom_module, "verify", lies)
+    args = ("verify", "queries.sql", "--source", "trades.parquet")
+    assert "NOT EQUAL: 2 of 3 queries" in weft(*args, code=1).stdout
+    told = json.loads(weft(*args, "--json", code=1).stdout)
+    assert [query["ok"] for query in told["queries"]] == [False, True, True]
+
+
+def test_a_csv_and_its_options(here, spark):
+    frame = spark.read.parquet(str(here / "trades.parquet")).coalesce(1)
+    frame.write.option("header", True).option("sep", ";").csv(str(here / "rows"))
+    args = ("verify", "queries.sql", "--source", "rows", "--option", "sep=;", "--json")
+    assert json.loads(weft(*args).stdout)["ok"]
+
+
+def test_the_doctor_finds_what_the_tests_run_on(here):
+    told = json.loads(weft("doctor", "--json").stdout)
+    assert told["ok"]
+    names = {check["name"]: check["state"] for check in told["checks"]}
+    assert names["RocksDB state store"] == "ok"
+    assert names["Java module jdk.incubator.vector"] == "ok"
+    assert "weft can run here" in weft("doctor").stdout
+
+
+def test_the_doctor_looks_for_a_jobs_connectors(here):
+    (here / "job.yaml").write_text(
+        "source: {format: kafka, options: {kafka.bootstrap.servers: h, subscribe: t}}\n"
+        "queries: [{files: [queries.sql]}]\ncheckpoint: ck\n"
+    )
+    shown = weft("doctor", "job.yaml", code=1).stdout
+    assert "missing connector kafka: not on the class path" in shown
+    assert "spark-sql-kafka-0-10_2.13" in shown.replace("\n", "")
+    assert "disk for the checkpoint" in shown
+
+
+def test_the_messages_of_a_kafka_source_become_rows(spark):
+    schema = T.StructType.fromDDL("ts TIMESTAMP, symbol STRING, price DOUBLE")
+    sent = [b'{"ts": "2024-01-01T00:00:00Z", "symbol": "a", "price": 1.5}', b"not JSON"]
+    frame = spark.createDataFrame([(bytearray(value),) for value in sent], "value binary")
+    rows = messages(frame, schema).selectExpr("unix_seconds(ts)", "symbol", "price").collect()
+    assert [tuple(row) for row in rows] == [(1704067200, "a", 1.5), (None, None, None)]
