@@ -60,7 +60,7 @@ def demo(rows: int) -> None:
             loom = Loom(feed.stream(), time="ts", watermark="10 seconds")
             for query in workload:
                 loom.add(query)
-            plan = loom.plan(rate=rows / 3600, strategy="weave", cost="paper")
+            plan = loom.plan(rate=rows / 3600)
             click.echo(plan.explain(limit=3))
             click.echo(
                 f"\nsaved against no sharing: {1 - plan.cost / plan.costs['no_share']:.0%}\n"

@@ -98,22 +98,33 @@ class Loom:
         return self._queries.pop(name.lower())
 
     def plan(
-        self, *, rate: float | None = None, strategy: str = "auto", engine: Engine = "auto",
+        self, *, rate: float | None = None, strategy: str | None = None, engine: Engine = "auto",
         **options: Any,
     ) -> Plan:  # fmt: skip
-        """Plan the queries. Without a `rate` it is measured, and groups and fragments with it."""
+        """Plan the queries. Without a `rate` it is measured, and groups and fragments with it.
+
+        The plan of a stream is the one that `start` would begin with, given the same options.
+        """
         if not self._queries:
             raise WorkloadError("the loom has no queries: add one first")
         self.types()
-        if rate is None and not self.df.isStreaming:
+        if self.df.isStreaming:
+            from weft.spark.streaming.starting import stream_plan
+
+            given = {"rate": rate, "strategy": strategy}
+            options |= {name: value for name, value in given.items() if value is not None}
+            if engine != "auto":
+                options["engine"] = engine
+            return stream_plan(self.queries, **options)
+        if rate is None:
             measured = self.measured()
             rate = measured.rate or 1.0  # no rows, no rate: any will do
             options.setdefault("statistics", measured.statistics)
         options.setdefault("cost", "engine")
         return optimize(
             self.queries,
-            rate=1000.0 if rate is None else rate,
-            strategy=strategy,
+            rate=rate,
+            strategy=strategy or "auto",
             engine="operator" if engine == "auto" else engine,
             **options,
         )
