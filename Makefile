@@ -4,14 +4,18 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check fmt lock bench chaos docs clean
+.PHONY: demo test test-integration check fmt lock bench chaos docs clean
 
 demo: $(READY)
 	$(BIN)/weft demo
 
 # Two processes: pure tests in both, then Spark's batch tests in one and its streams in the other.
 test: $(READY)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not integration"
+
+# Clusters, kills and commands, each in processes of its own, one after the other.
+test-integration: $(READY)
+	$(BIN)/python -m pytest -m integration tests
 
 check: $(READY)
 	$(BIN)/ruff check .

@@ -17,6 +17,8 @@ from click.testing import CliRunner
 from weft.cli.main import cli
 from weft.sinks import read_results
 
+pytestmark = pytest.mark.integration
+
 JOB = f"""
 source:
   format: parquet
@@ -84,7 +86,6 @@ def stream(here: Path) -> Iterator[Stream]:
     running.close()
 
 
-@pytest.mark.slow
 def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stream, spark):
     stream.until("batch", 0)
     assert (

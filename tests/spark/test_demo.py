@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.integration
 
-@pytest.mark.slow
+
 def test_the_demo_streams_changes_and_verifies():
     done = subprocess.run(
         [sys.executable, "-m", "weft.cli", "demo", "--rows", "10000"],

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.integration
+
 JOB = """
 import os, sys
 os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -44,11 +46,9 @@ def run(builder: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_on_a_cluster_of_processes() -> None:
     assert "ALL EQUAL" in run("SparkSession.builder.master('local-cluster[2,1,1024]')")
 
 
-@pytest.mark.slow
 def test_on_spark_connect() -> None:
     assert "ALL EQUAL" in run("SparkSession.builder.remote('local[2]')")

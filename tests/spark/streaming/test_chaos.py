@@ -6,15 +6,15 @@ import pytest
 
 from weft.spark.streaming.chaos import chaos
 
+pytestmark = pytest.mark.integration
 
-@pytest.mark.slow
+
 def test_three_kills_lose_and_double_nothing(tmp_path):
     report = chaos(tmp_path / "chaos", kills=3, files=16)
     assert report.kills == 3
     assert report.rows > 200
 
 
-@pytest.mark.slow
 def test_a_killed_executor_loses_and_doubles_nothing(tmp_path):
-    report = chaos(tmp_path / "chaos", kills=0, executors=1, files=8)
+    report = chaos(tmp_path / "chaos", kills=0, executors=1, files=16)
     assert report.rows > 100
