@@ -85,10 +85,8 @@ def test_imports_are_absolute() -> None:
 
 
 def test_only_the_spark_stage_imports_pyspark() -> None:
-    """But for benchmarks, which also run the plain Spark queries that weft is measured against."""
-
     def wrong(file: str, module: str) -> bool:
-        return package(module) in ("pyspark", "py4j") and stage_of(file) not in ("spark", "bench")
+        return package(module) in ("pyspark", "py4j") and stage_of(file) != "spark"
 
     assert offences(wrong) == []
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -12,8 +11,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from weft.bench.counting import aggregations
 from weft.bench.memory import peak_memory
@@ -23,7 +20,7 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.spark.compare import Pair, compare
 from weft.spark.loom import Loom
-from weft.spark.native import native, windowed
+from weft.spark.native import native, native_filters, union
 from weft.spark.session import local_session
 
 WORKLOADS = {
@@ -58,7 +55,7 @@ def run(quick: bool = True) -> BenchReport:
 
 
 @contextmanager
-def trades(spark: SparkSession, rows: int | None) -> Iterator[DataFrame]:
+def trades(spark: Any, rows: int | None) -> Iterator[Any]:
     """The joined stream of trades, in memory as in the paper."""
     made = market(**({} if rows is None else {"rows": rows})).joined()
     with stored(spark, made) as df:
@@ -66,8 +63,8 @@ def trades(spark: SparkSession, rows: int | None) -> Iterator[DataFrame]:
 
 
 @contextmanager
-def stored(spark: SparkSession, table: pa.Table) -> Iterator[DataFrame]:
-    """A table as a cached DataFrame; through a file, which Spark reads far faster than a call."""
+def stored(spark: Any, table: pa.Table) -> Iterator[Any]:
+    """A table as a cached Any; through a file, which Spark reads far faster than a call."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         pq.write_table(table, path)
@@ -92,13 +89,13 @@ def timed(action: Callable[[], object]) -> float:
     return perf_counter() - start
 
 
-def compute(*frames: DataFrame) -> None:
+def compute(*frames: Any) -> None:
     """Compute every row of some frames, one after the other, and throw them away."""
     for df in frames:
         df.write.format("noop").mode("overwrite").save()
 
 
-def loom_of(df: DataFrame, queries: Sequence[Query]) -> Loom:
+def loom_of(df: Any, queries: Sequence[Query]) -> Loom:
     """A loom with these queries."""
     loom = Loom(df, "ts")
     for query in queries:
@@ -106,7 +103,7 @@ def loom_of(df: DataFrame, queries: Sequence[Query]) -> Loom:
     return loom
 
 
-def shared(df: DataFrame, kind: str, count: int, report: BenchReport) -> dict[str, Any]:
+def shared(df: Any, kind: str, count: int, report: BenchReport) -> dict[str, Any]:
     """One workload at one size: weft, the plain ways, and whether they answer the same."""
     queries = workload(kind, count)
     loom = loom_of(df, queries)
@@ -116,21 +113,21 @@ def shared(df: DataFrame, kind: str, count: int, report: BenchReport) -> dict[st
     weft = seconds(lambda: compute(loom.run(plan=plan, persist=False).all()))
     frames = [native(df, loom.axis, query) for query in queries]
     each = seconds(lambda: compute(*frames), repeats=1)
-    union = timed(lambda: compute(reduce(DataFrame.unionAll, frames)))
-    if union < COLD * each:  # else it will not be the better one when warm either
-        union = timed(lambda: compute(reduce(DataFrame.unionAll, frames)))
+    joined = timed(lambda: compute(union(frames)))
+    if joined < COLD * each:  # else it will not be the better one when warm either
+        joined = timed(lambda: compute(union(frames)))
     filters = None
     if kind == "B":
-        filters = seconds(lambda: compute(filtered(df, loom, queries)), repeats=1)
+        filters = seconds(lambda: compute(native_filters(df, loom.axis, queries)), repeats=1)
     check(loom, frames, f"{kind} at {count} queries", report)
-    best = min(union, each)
+    best = min(joined, each)
     counted = aggregations(loom, plan)
     return {
         "workload": kind,
         "queries": count,
         "weft_s": round(weft, 3),
         "plan_s": round(planned, 3),
-        "union_s": round(union, 3),
+        "union_s": round(joined, 3),
         "each_s": round(each, 3),
         "filters_s": None if filters is None else round(filters, 3),
         "times": round(best / weft, 2),
@@ -140,29 +137,21 @@ def shared(df: DataFrame, kind: str, count: int, report: BenchReport) -> dict[st
     }
 
 
-def filtered(df: DataFrame, loom: Loom, queries: Sequence[Query]) -> DataFrame:
-    """What a knowledgeable user writes where only predicates differ: one FILTER for each."""
-    rows, window = windowed(df, loom.axis, queries[0].window)
-    return rows.groupBy(window.alias("window")).agg(
-        *(F.expr(f"{VALUE} FILTER (WHERE {q.where})").alias(q.name) for q in queries)
-    )
-
-
-def check(loom: Loom, frames: Sequence[DataFrame], what: str, report: BenchReport) -> None:
+def check(loom: Loom, frames: Sequence[Any], what: str, report: BenchReport) -> None:
     """Compare weft's answers with the plain ones; differences are failures of the run."""
     tagged = [
-        frame.select(F.lit(query.name).alias("query"), "*")
+        frame.selectExpr(f"'{query.name}' AS query", "*")
         for query, frame in zip(loom.queries, frames, strict=True)
     ]
     keys = ["query", "window", *(key.name for key in loom.queries[0].keys)]
     with loom.run() as results:
-        pair = Pair(what, keys, reduce(DataFrame.unionAll, tagged), results.all())
+        pair = Pair(what, keys, union(tagged), results.all())
         (difference,) = compare([pair])
     if not difference.ok:
         report.failures.append(str(difference))
 
 
-def one_query(df: DataFrame, report: BenchReport) -> dict[str, Any]:
+def one_query(df: Any, report: BenchReport) -> dict[str, Any]:
     """A single query: sharing must not cost where there is nothing to share."""
     queries = workload("A", 1)
     loom = loom_of(df, queries)
@@ -180,7 +169,7 @@ def one_query(df: DataFrame, report: BenchReport) -> dict[str, Any]:
     }
 
 
-def many_keys(spark: SparkSession, quick: bool, report: BenchReport) -> list[dict[str, Any]]:
+def many_keys(spark: Any, quick: bool, report: BenchReport) -> list[dict[str, Any]]:
     """Many keys: at a tenth of the rows and at all of them, to see that time grows linearly."""
     scale = 0.01 if quick else 1.0
     rows, keys = int(MANY_KEYS["rows"] * scale), int(MANY_KEYS["keys"] * scale)
@@ -192,9 +181,7 @@ def many_keys(spark: SparkSession, quick: bool, report: BenchReport) -> list[dic
     return found
 
 
-def by_many_keys(
-    df: DataFrame, all_plain: bool, checked: bool, report: BenchReport
-) -> dict[str, Any]:
+def by_many_keys(df: Any, all_plain: bool, checked: bool, report: BenchReport) -> dict[str, Any]:
     """Queries by symbol, once; plainly all of them, or as many as can be waited for."""
     queries = keyed(int(MANY_KEYS["queries"]))
     loom = loom_of(df, queries)

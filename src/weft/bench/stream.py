@@ -24,6 +24,7 @@ SECOND = 1_000_000
 SPAN = 16 * 60 * SECOND
 """Event time of a micro-batch."""
 START = 1_700_000_000 * SECOND // (3600 * SECOND) * 3600 * SECOND
+ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
 
 
@@ -121,25 +122,19 @@ def write_feed(folder: Path, batches: int, rows: int, keys: int = 100) -> None:
 
 def session() -> Any:
     """A Spark session on this machine's cores, or the one that runs."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from pyspark.sql import SparkSession
+    from weft.spark.session import local_session
 
-    cores = os.cpu_count() or 2
-    spark = (
-        SparkSession.builder.master(f"local[{cores}]")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", str(cores))
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.driver.memory", "4g")
-        .config(
-            "spark.sql.streaming.stateStore.providerClass",
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-        )
-        .config("spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled", "true")
-        .getOrCreate()
+    store = "spark.sql.streaming.stateStore."
+    return local_session(
+        memory="4g",
+        settings={
+            "spark.sql.session.timeZone": "UTC",
+            "spark.log.level": "OFF",
+            # The native queries keep their state as weft does.
+            f"{store}providerClass": ROCKSDB,
+            f"{store}rocksdb.changelogCheckpointing.enabled": "true",
+        },
     )
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
 
 
 def stream_of(spark: Any, folder: Path) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -37,6 +38,25 @@ def native(
     grouped = named.groupBy("window", *(F.col(f"`{key.name}`") for key in query.keys))
     answers = grouped.agg(*aggregates, F.expr(having.native).alias(_HAVING))
     return answers.where(_HAVING).drop(_HAVING)
+
+
+def native_filters(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> DataFrame:
+    """What a knowledgeable user writes where only predicates differ: one FILTER for each.
+
+    The queries have one window, no keys, and one aggregate each, which gets the query's name.
+    """
+    rows, window = windowed(df, axis, queries[0].window)
+    return rows.groupBy(window.alias("window")).agg(
+        *(
+            F.expr(f"{query.outputs[0].native} FILTER (WHERE {query.where})").alias(query.name)
+            for query in queries
+        )
+    )
+
+
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """The rows of all frames, which have the same columns."""
+    return reduce(DataFrame.unionAll, frames)
 
 
 def windowed(rows: DataFrame, axis: TimeAxis, window: Window) -> tuple[DataFrame, Column]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from time import perf_counter
 
 from pyspark.sql import DataFrame
@@ -14,7 +13,7 @@ from pyspark.sql import types as T
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.spark.compare import Difference, Pair, compare
-from weft.spark.native import native
+from weft.spark.native import native, union
 from weft.spark.results import Results
 from weft.spark.scale import scales
 
@@ -88,7 +87,7 @@ def verify(
 def compute(frames: Sequence[DataFrame]) -> None:
     """Compute every row of every frame, in one job."""
     counts = [frame.agg(F.count(F.lit(1))) for frame in frames]
-    reduce(DataFrame.unionAll, counts).collect()
+    union(counts).collect()
 
 
 def scaled(df: DataFrame, axis: TimeAxis, query: Query) -> tuple[DataFrame, dict[str, str]]:
