@@ -34,16 +34,14 @@ chaos: $(READY)
 	$(BIN)/python -m weft.spark.streaming.chaos --kills 20
 	$(BIN)/python -m weft.spark.streaming.chaos --kills 0 --executors 2
 
-# The site, into site/. Its tools are a group of their own, which only this target installs.
+# The site, into site/.
 docs: $(READY)
-	@$(BIN)/python -m pip install --quiet "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --group docs
 	$(BIN)/mkdocs build --strict --clean
 
 # The lock holds hashes and no addresses, so that it installs from whichever index pip is set to.
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
-	  --no-emit-index-url --no-annotate --group dev --output-file requirements.lock pyproject.toml
+	  --no-emit-index-url --no-annotate --group dev --group docs --output-file requirements.lock pyproject.toml
 
 $(READY): pyproject.toml requirements.lock scripts/requirements.sh
 	@sh scripts/requirements.sh $(PYTHON)

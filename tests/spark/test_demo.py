@@ -1,23 +1,60 @@
-"""`weft demo` as a user runs it: a process of its own, from nothing to verified answers."""
+"""The built package in an empty environment, and `weft demo` there, as a new user meets them."""
 
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.integration
+ROOT = Path(__file__).parents[2]
 
 
-def test_the_demo_streams_changes_and_verifies():
+def run(*command: object, **settings: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "weft.cli", "demo", "--rows", "10000"],
+        [str(part) for part in command],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=900,
         check=False,
+        cwd=settings.pop("cwd", None),
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | settings,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "24 queries" in done.stdout
-    assert "+ quarter_hour_range" in done.stdout
-    assert "- odd_lots" in done.stdout
-    assert "equal: 24 of 24 queries" in done.stdout
+    return done
+
+
+@pytest.fixture(scope="module")
+def weft(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command, installed from a wheel that was built from the sdist, and nothing beside it."""
+    folder = tmp_path_factory.mktemp("installed")
+    uv = Path(sys.executable).with_name("uv")
+    run(uv, "build", "--out-dir", folder / "dist", ROOT)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    assert list((folder / "dist").glob("*.tar.gz"))
+    run(uv, "venv", "--python", sys.executable, folder / "empty")
+    python = folder / "empty" / "bin" / "python"
+    run(uv, "pip", "install", "--python", python, "-c", ROOT / "requirements.lock", wheel)
+    return python.with_name("weft")
+
+
+def test_the_demo_streams_changes_and_verifies(weft: Path, tmp_path: Path) -> None:
+    done = run(weft, "demo", "--rows", "6000", "--json", cwd=str(tmp_path))
+    story, outcome = done.stderr, json.loads(done.stdout)
+    assert "24 queries" in story
+    assert "+ quarter_hour_range" in story
+    assert "- odd_lots" in story
+    assert "equal: 24 of 24 queries" in story
+    assert outcome["ok"]
+    assert outcome["queries"] == 24
+    assert outcome["rows"] > 1000
+
+
+def test_the_commands_that_need_no_spark_work_there(weft: Path, tmp_path: Path) -> None:
+    queries = tmp_path / "queries.sql"
+    queries.write_text("SELECT k, sum(v) AS v FROM t GROUP BY window(ts, '1 hour'), k;\n")
+    plan = json.loads(run(weft, "plan", queries, "--json").stdout)
+    assert plan["trees"]
+    assert json.loads(run(weft, "schema").stdout)["title"]

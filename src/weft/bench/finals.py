@@ -42,7 +42,7 @@ def run(quick: bool = True) -> BenchReport:
     report = BenchReport()
     rng = np.random.default_rng(17)
     copy_rate = _copy_rate()
-    report.rows.append({"float64 copied per second": copy_rate})
+    report.add({"float64 copied per second": copy_rate})
     windows = [1, 4, 16, 64, 256, 4096, 65_536] if quick else [4**k for k in range(11)]
     _one_range(report, rng, windows, 1 << 19 if quick else 1 << 22)
     _every_range(report, rng, [4, 16, 64, 256, 1024] if quick else [2**k for k in range(11)])
@@ -127,7 +127,7 @@ def _one_range(
                 report.failures.append(f"{name}, one range of {window}: wrong answers")
 
             rates[name] = count / _best(partial(slides, final, (fresh,), window, out=here))
-        report.rows.append(
+        report.add(
             {
                 "one range of": window,
                 **{f"{name} M/s": rates[name] / 1e6 if name in rates else None for name in ONE},
@@ -168,7 +168,7 @@ def _every_range(report: BenchReport, rng: np.random.Generator, windows: Iterabl
                 report.failures.append(f"{name}, every range to {window}: wrong answers")
 
             rates[name] = count / _best(partial(slides, final, (fresh,), counts, out=out))
-        report.rows.append(
+        report.add(
             {
                 "every range to": window,
                 **{f"{name} k/s": rates[name] / 1e3 for name in EVERY},
@@ -201,7 +201,7 @@ def _memory(report: BenchReport, windows: Iterable[int]) -> None:
             cells = final.store.named.values()
             held[name] = sum(column.nbytes for c in cells for column in c.columns)
             held[name] += sum(p.array.nbytes for p in final.store.numbered.values())
-        report.rows.append(
+        report.add(
             {
                 "memory of": window,
                 **{f"{name} bytes": held[name] for name in names},
@@ -227,7 +227,7 @@ def _latency(report: BenchReport, rng: np.random.Generator, window: int, count: 
         assert isinstance(final, Final)
         spent = timed(final, values[window + 1 :], window)
         p50, p999 = np.percentile(spent, [50, 99.9])
-        report.rows.append(
+        report.add(
             {
                 "latency at": window,
                 "structure": name,
@@ -268,7 +268,7 @@ def _lockstep(report: BenchReport, rng: np.random.Generator, copy_rate: float) -
     for at in range(window, window + 4):
         few[at + 1 - window : at + 1].max(axis=0)
     rates["numpy"] = 4 * KEYS / (thread_time() - start)
-    report.rows.append(
+    report.add(
         {
             "keys in lockstep": KEYS,
             "window": window,
@@ -317,7 +317,7 @@ def _batch(report: BenchReport, rng: np.random.Generator, rows: int) -> None:
         if not np.isclose(found.parts[0][0][at].as_py(), want, rtol=1e-9):
             report.failures.append(f"batch: a wrong answer of query {found.ask}")
     seconds = _best(lambda: [None for _ in answer(layout, parts, asks)])
-    report.rows.append(
+    report.add(
         {
             "batch of partials": len(layout),
             "keys": keys,

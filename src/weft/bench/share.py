@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -33,7 +34,7 @@ QUICK, FULL = (16, 64), (16, 64, 256)
 TARGETS = {"A": 30.0, "B": 25.0, "C": 15.0, "C_low": 4.0}
 """At 256 queries, against the better of the two plain ways."""
 AHEAD_OF_FILTERS, GROWTH, ONE_QUERY = 3.0, 2.0, 1.3
-COLD = 4.0
+COLD = 2.0
 """A union that takes so many times as long as its queries one by one is not run a second time."""
 MANY_KEYS = {"rows": 10_000_000, "keys": 100_000, "queries": 50, "times": 5.0}
 PLAIN_QUERIES = 5
@@ -45,11 +46,11 @@ def run(quick: bool = True) -> BenchReport:
     report = BenchReport()
     spark = local_session(memory="6g")
     with trades(spark, rows=200_000 if quick else None) as df:
-        report.rows.append(one_query(df, report))
+        report.add(one_query(df, report))
         for kind in WORKLOADS:
             for count in QUICK if quick else FULL:
-                report.rows.append(shared(df, kind, count, report))
-    report.rows += many_keys(spark, quick, report)
+                report.add(shared(df, kind, count, report))
+    many_keys(spark, quick, report)
     summarise(report, quick)
     return report
 
@@ -112,14 +113,15 @@ def shared(df: Any, kind: str, count: int, report: BenchReport) -> dict[str, Any
     planned = perf_counter() - start
     weft = seconds(lambda: compute(loom.run(plan=plan, persist=False).all()))
     frames = [native(df, loom.axis, query) for query in queries]
-    each = seconds(lambda: compute(*frames), repeats=1)
+    with answers_of(queries, frames) as plain:  # which warms them up
+        check(loom, plain, f"{kind} at {count} queries", report)
+    each = timed(lambda: compute(*frames))
     joined = timed(lambda: compute(union(frames)))
     if joined < COLD * each:  # else it will not be the better one when warm either
         joined = timed(lambda: compute(union(frames)))
     filters = None
     if kind == "B":
         filters = seconds(lambda: compute(native_filters(df, loom.axis, queries)), repeats=1)
-    check(loom, frames, f"{kind} at {count} queries", report)
     best = min(joined, each)
     counted = aggregations(loom, plan)
     return {
@@ -137,16 +139,20 @@ def shared(df: Any, kind: str, count: int, report: BenchReport) -> dict[str, Any
     }
 
 
-def check(loom: Loom, frames: Sequence[Any], what: str, report: BenchReport) -> None:
+@contextmanager
+def answers_of(queries: Sequence[Query], frames: Sequence[Any]) -> Iterator[Any]:
+    """The plain answers of all queries in one long table, kept in files while the block runs."""
+    with TemporaryDirectory() as folder:
+        for query, frame in zip(queries, frames, strict=True):
+            tagged(query, frame).coalesce(1).write.mode("append").parquet(folder)
+        yield frames[0].sparkSession.read.parquet(folder)
+
+
+def check(loom: Loom, plain: Any, what: str, report: BenchReport) -> None:
     """Compare weft's answers with the plain ones; differences are failures of the run."""
-    tagged = [
-        frame.selectExpr(f"'{query.name}' AS query", "*")
-        for query, frame in zip(loom.queries, frames, strict=True)
-    ]
     keys = ["query", "window", *(key.name for key in loom.queries[0].keys)]
     with loom.run() as results:
-        pair = Pair(what, keys, union(tagged), results.all())
-        (difference,) = compare([pair])
+        (difference,) = compare([Pair(what, keys, plain, results.all())])
     if not difference.ok:
         report.failures.append(str(difference))
 
@@ -159,7 +165,7 @@ def one_query(df: Any, report: BenchReport) -> dict[str, Any]:
     plain = native(df, loom.axis, queries[0])
     weft = seconds(lambda: compute(loom.run(plan=plan, persist=False).all()), repeats=3)
     alone = seconds(lambda: compute(plain), repeats=3)
-    check(loom, [plain], "one query", report)
+    check(loom, tagged(queries[0], plain), "one query", report)
     return {
         "workload": "one",
         "queries": 1,
@@ -169,39 +175,65 @@ def one_query(df: Any, report: BenchReport) -> dict[str, Any]:
     }
 
 
-def many_keys(spark: Any, quick: bool, report: BenchReport) -> list[dict[str, Any]]:
+def many_keys(spark: Any, quick: bool, report: BenchReport) -> None:
     """Many keys: at a tenth of the rows and at all of them, to see that time grows linearly."""
     scale = 0.01 if quick else 1.0
     rows, keys = int(MANY_KEYS["rows"] * scale), int(MANY_KEYS["keys"] * scale)
-    found = []
     for count in (rows // 10, rows):
         with stored(spark, market(count, symbols=keys, seed=1).trades) as df:
-            found.append({"workload": "keys", "rows": count, "keys": keys})
-            found[-1] |= by_many_keys(df, quick, quick or count < rows, report)
-    return found
+            found = by_many_keys(df, quick, report)
+        report.add({"workload": "keys", "rows": count, "keys": keys} | found)
 
 
-def by_many_keys(df: Any, all_plain: bool, checked: bool, report: BenchReport) -> dict[str, Any]:
-    """Queries by symbol, once; plainly all of them, or as many as can be waited for."""
+def by_many_keys(df: Any, all_plain: bool, report: BenchReport) -> dict[str, Any]:
+    """Queries by symbol, once; plainly all of them, or as many as can be waited for.
+
+    The answers are too many to be computed again for a comparison, so both ways are timed with
+    their totals behind them, and those are compared.
+    """
     queries = keyed(int(MANY_KEYS["queries"]))
     loom = loom_of(df, queries)
     plan = loom.plan()
     with peak_memory() as peak:
-        weft = timed(lambda: compute(loom.run(plan=plan, persist=False).all()))
-    step = 1 if all_plain else len(queries) // PLAIN_QUERIES
-    some = loom_of(df, queries[::step])
-    frames = [native(df, loom.axis, query) for query in some.queries]
-    alone = timed(lambda: compute(*frames)) * len(queries) / len(frames)
-    if checked:
-        check(some, frames, f"many keys at {loom.measured().rows:,} rows", report)
+        start = perf_counter()
+        answers = totals(loom.run(plan=plan, persist=False).all())
+        weft = perf_counter() - start
+    some = queries[:: 1 if all_plain else len(queries) // PLAIN_QUERIES]
+    start = perf_counter()
+    for query in some:
+        plain = totals(tagged(query, native(df, loom.axis, query)))
+        if not same_totals(answers[query.name], plain[query.name]):
+            report.failures.append(
+                f"many keys, {query.name}: {answers[query.name]}, plainly {plain[query.name]}"
+            )
+    alone = (perf_counter() - start) * len(queries) / len(some)
     return {
         "queries": len(queries),
         "weft_s": round(weft, 3),
         "each_s": round(alone, 3),
-        "plain_queries": len(frames),
+        "plain_queries": len(some),
+        "answers": sum(rows for rows, *_ in answers.values()),
         "times": round(alone / weft, 2),
         "peak_gib": round(peak.bytes / 2**30, 2),
     }
+
+
+def tagged(query: Query, frame: Any) -> Any:
+    """A plain query's rows with its name, as in weft's long table."""
+    return frame.selectExpr(f"'{query.name}' AS query", "*")
+
+
+def totals(frame: Any) -> dict[str, tuple[int, int, float]]:
+    """Of each query: its rows, one hash over all that is exact in them, and the sum of `value`."""
+    mixed = frame.selectExpr("query", "value", "xxhash64(window, symbol, n, hi) AS exact")
+    found = mixed.groupBy("query").agg({"*": "count", "exact": "bit_xor", "value": "sum"})
+    columns = ("count(1)", "bit_xor(exact)", "sum(value)")
+    return {row["query"]: tuple(row[column] for column in columns) for row in found.collect()}
+
+
+def same_totals(one: tuple[int, int, float], other: tuple[int, int, float]) -> bool:
+    """Equal, but for the order in which fractions were added."""
+    return one[:2] == other[:2] and isclose(one[2], other[2], rel_tol=1e-9)
 
 
 def keyed(count: int) -> list[Query]:

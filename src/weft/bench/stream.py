@@ -63,7 +63,7 @@ def _streams(report: BenchReport, folder: Path, quick: bool) -> None:
     counts = (1, 16, 256) if quick else (1, 16, 64, 256)
     tumbling = [Query("t", aggs=AGGS, window=Window(range="1 minute"), by=["k"])]
     native_seconds, _ = native_run(spark, folder, tumbling, "native")
-    report.rows.append(_row("one native tumbling", 1, native_seconds, None))
+    report.add(_row("one native tumbling", 1, native_seconds, None))
     found: dict[int, float] = {}
     for count in counts:
         queries = workload(count)
@@ -72,7 +72,7 @@ def _streams(report: BenchReport, folder: Path, quick: bool) -> None:
         row = _row("weft", count, seconds, empty)
         row |= {"state_bytes": status.state_bytes, "slices": status.slices}
         row |= {"x_native": seconds / native_seconds}
-        report.rows.append(row)
+        report.add(row)
         report.failures += check(spark, folder, queries[: 2 if quick else 4], f"weft-{count}")
         if empty > 1.5:
             report.summary.append(f"MISSED: a micro-batch with no input took {empty:.2f} s")
@@ -83,7 +83,7 @@ def _streams(report: BenchReport, folder: Path, quick: bool) -> None:
     )
     if not quick:
         sliding, _ = native_run(spark, folder, workload(16), "sliding")
-        report.rows.append(_row("16 native sliding", 16, sliding, None))
+        report.add(_row("16 native sliding", 16, sliding, None))
         report.summary.append(
             f"16 native sliding queries cost {sliding / found[256]:.1f}x of 256 shared ones and "
             f"{sliding / found[16]:.1f}x of the same 16 shared (target: 10x)"
@@ -254,7 +254,7 @@ def _long_windows(report: BenchReport, quick: bool) -> None:
     ]
     for hour in range(0, hours, 3):
         read, written = by_hour[hour]
-        report.rows.append(
+        report.add(
             {
                 "what": f"24 h by 1 min, {keys} keys in a bucket",
                 "hour": hour,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from weft.spark.compare import Difference
     from weft.spark.streaming.running import Running
 
 FILES = 6
@@ -21,7 +25,7 @@ NEWCOMER = """
 SELECT symbol, max(price) AS high, min(price) AS low
 FROM trades GROUP BY window(ts, '15 minutes', '5 minutes'), symbol
 """
-LEAVES = "odd_lots"
+LEAVES, NEWEST = "odd_lots", "market_volume"
 SCHEMA = (
     "ts timestamp, symbol int, price double, volume bigint, cp double, "
     "r3000 boolean, r2000 boolean, r1000 boolean"
@@ -38,8 +42,9 @@ SETTINGS = {
 
 
 @click.command()
-@click.option("--rows", type=int, default=60_000, show_default=True, help="Trades to generate.")
-def demo(rows: int) -> None:
+@click.option("--rows", type=int, default=18_000, show_default=True, help="Trades to generate.")
+@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON; the story on stderr.")
+def demo(rows: int, as_json: bool) -> None:
     """Weave two dozen queries into one stream of generated trades, and verify every answer.
 
     An hour of trades arrives in micro-batches; on the way one query is added and one is dropped.
@@ -50,8 +55,9 @@ def demo(rows: int) -> None:
     from weft.spark.session import local_session, silent_children
 
     began = time.monotonic()
+    say = partial(click.echo, err=as_json)
     workload = Workload.load(Path(__file__).parent / "trades.yaml")
-    click.echo(f"{rows:,} generated trades in an hour, {len(workload)} queries, embedded Spark\n")
+    say(f"{rows:,} generated trades in an hour, {len(workload)} queries, embedded Spark\n")
     with TemporaryDirectory(prefix="weft-demo-") as folder:
         with silent_children():
             spark = local_session(name="weft demo", settings=SETTINGS)
@@ -61,10 +67,9 @@ def demo(rows: int) -> None:
             for query in workload:
                 loom.add(query)
             plan = loom.plan(rate=rows / 3600)
-            click.echo(plan.explain(limit=3))
-            click.echo(
-                f"\nsaved against no sharing: {1 - plan.cost / plan.costs['no_share']:.0%}\n"
-            )
+            saved = 1 - plan.cost / plan.costs["no_share"]
+            say(plan.explain(limit=3))
+            say(f"\nsaved against no sharing: {saved:.0%}\n")
             running = loom.start(
                 f"{folder}/out",
                 checkpoint=f"{folder}/checkpoint",
@@ -72,17 +77,36 @@ def demo(rows: int) -> None:
                 rate=rows / 3600,
             )
             try:
-                live(running, feed)
+                live(running, feed, say)
             finally:
                 running.stop()
-            newest = read_results(spark, f"{folder}/out", "market_volume")
-            click.echo("\nmarket_volume, the newest windows:")
-            newest.orderBy("window", ascending=False).show(3, truncate=False)
-            ok = verified(spark, running, feed, f"{folder}/out")
+            say("\nmarket_volume, the newest windows:")
+            for window, volume, trades in newest(read_results(spark, f"{folder}/out", NEWEST)):
+                say(f"  until {window.end:%H:%M}  {volume:,} shares in {trades:,} trades")
+            say("\nthe plain Spark queries over the same trades, row by row:")
+            found = compared(spark, running, feed, f"{folder}/out")
         finally:
             spark.stop()
-    click.echo(f"all in {time.monotonic() - began:.0f} s")
+    took = time.monotonic() - began
+    ok = told(found, say)
+    say(f"all in {took:.0f} s")
+    if as_json:
+        outcome = {
+            "ok": ok,
+            "trades": rows,
+            "queries": len(found),
+            "rows": sum(difference.rows for difference in found),
+            "differences": [str(difference) for difference in found if not difference.ok],
+            "saved": round(saved, 4),
+            "seconds": round(took, 1),
+        }
+        click.echo(json.dumps(outcome, indent=2))
     sys.exit(0 if ok else 1)
+
+
+def newest(answers: Any) -> list[Any]:
+    """The last few windows of a query."""
+    return list(answers.orderBy("window", ascending=False).limit(3).collect())
 
 
 class Feed:
@@ -118,7 +142,7 @@ class Feed:
         return self.spark.read.parquet(str(self.folder))
 
 
-def live(running: Running, feed: Feed) -> None:
+def live(running: Running, feed: Feed, say: Callable[[str], None]) -> None:
     """Let the hour arrive; say what happens."""
     for number in range(1, FILES + 1):
         before, began = running.progress.high or 0, time.monotonic()
@@ -127,17 +151,17 @@ def live(running: Running, feed: Feed) -> None:
         status = running.status()
         answers = sum(query.answers for query in status.queries)
         took = time.monotonic() - began
-        click.echo(
+        say(
             f"{clock(status.high)}  {rows:,} trades in {took:.1f} s, {answers:,} "
             f"answers of {len(status.queries)} queries; {status.state_bytes / 1024:,.0f} KiB held"
         )
         if number == ADD_AT:
             running.add(NEWCOMER, name="quarter_hour_range", backfill=True)
             since = running.status().query("quarter_hour_range").complete_from
-            click.echo(f"          + quarter_hour_range, complete from {clock(since)}")
+            say(f"          + quarter_hour_range, complete from {clock(since)}")
         if number == DROP_AT:
             running.drop(LEAVES)
-            click.echo(f"          - {LEAVES}")
+            say(f"          - {LEAVES}")
 
 
 def wait(running: Running, arrived: Any) -> None:
@@ -158,21 +182,24 @@ def clock(micros: int | None) -> str:
     return time.strftime("%H:%M:%S", time.gmtime(micros / 1_000_000))
 
 
-def verified(spark: Any, running: Running, feed: Feed, out: str) -> bool:
-    """Compare every answer with the plain batch query's; say how that came out."""
+def compared(spark: Any, running: Running, feed: Feed, out: str) -> list[Difference]:
+    """Every query's answers beside the plain batch query's."""
     from weft import read_results
     from weft.spark.streaming.verify import verify_answers
 
-    click.echo("the plain Spark queries over the same trades, row by row:")
     rows = feed.batch().cache()
     frontier = running.progress.frontier or 0
-    found = verify_answers(
+    return verify_answers(
         rows, running.axis, running.catalogue, frontier, lambda name: read_results(spark, out, name)
     )
+
+
+def told(found: list[Difference], say: Callable[[str], None]) -> bool:
+    """Whether all answers were the same, after saying so."""
     wrong = [difference for difference in found if not difference.ok]
     total = sum(difference.rows for difference in found)
     verdict = "equal" if not wrong else "NOT EQUAL"
-    click.echo(f"{verdict}: {len(found) - len(wrong)} of {len(found)} queries, {total:,} rows")
+    say(f"{verdict}: {len(found) - len(wrong)} of {len(found)} queries, {total:,} rows")
     for difference in wrong:
-        click.echo(str(difference))
+        say(str(difference))
     return not wrong

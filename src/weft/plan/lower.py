@@ -34,23 +34,16 @@ def lowered(layout: Layout, query: Query, axis: TimeAxis) -> Steps:
     columns |= {key.name: f"k{layout.keys.index(key.expression)}" for key in query.keys}
     columns |= lowered_outputs(layout, query)
     listed = tuple((sql, quote(name)) for name, sql in columns.items())
-    mine = Where(f"target = {target}")
-    having = query.having_filter
-    if having is None:
-        return (mine, Select(listed))
-    calls = [f"weft_c{number}" for number in range(len(having.calls))]
-    hidden = tuple(
-        (_answer(layout, query, call), name) for call, name in zip(having.calls, calls, strict=True)
-    )
-    kept = tuple((quote(name), quote(name)) for name in columns)
-    return (mine, Select((*listed, *hidden)), Where(having.render(calls)), Select(kept))
+    condition = having_condition(layout, query, axis)
+    having = () if condition is None else (Where(condition),)
+    return (Where(f"target = {target}"), *having, Select(listed))
 
 
 def having_condition(layout: Layout, query: Query, axis: TimeAxis) -> str | None:
     """SQL of HAVING over the columns of combined partials, or None where there is none.
 
-    Names of keys and of the window stand for what makes them: many queries are asked of one row,
-    and each calls its columns as it likes.
+    Names of keys and of the window stand for what makes them: in a long table many queries are
+    asked of one row, and each calls its columns as it likes.
     """
     having = query.having_filter
     if having is None:

@@ -175,15 +175,19 @@ def chaos(
                 start_new_session=True,  # so that its JVM and workers can be killed with it
             )
             started, before = time.monotonic(), _entries(folder)
-            while driver.poll() is None and _entries(folder) == before:
-                time.sleep(0.1)
-            ready = max(2.0, time.monotonic() - started)
+            early = killed < kills and draw.random() < 0.25
+            if early:  # while it starts or recovers; a full start is not known before the first
+                _wait(driver, draw.uniform(0.0, ready))
+            else:
+                _wait(driver, timeout, folder, before + 1)
+                ready = time.monotonic() - started
             if executors:
                 executors -= _kill_executor(driver.pid, draw)
             if killed < kills:
-                try:
-                    driver.wait(draw.uniform(0.0, 0.4 * ready))
-                except subprocess.TimeoutExpired:
+                if not early:  # somewhere in this micro-batch or the next
+                    _wait(driver, timeout, folder, _entries(folder) + draw.randint(0, 1))
+                    _wait(driver, draw.uniform(0.0, 1.0))
+                if driver.poll() is None:
                     os.killpg(driver.pid, signal.SIGKILL)
                     killed += 1
                     driver.wait()
@@ -194,6 +198,17 @@ def chaos(
     if killed < kills:
         raise EngineError(f"chaos: the stream ended after {killed} of {kills} kills: more files")
     return Report(killed, compare(folder), time.monotonic() - began)
+
+
+def _wait(
+    driver: subprocess.Popen[bytes], seconds: float, folder: Path | None = None, entries: int = 0
+) -> None:
+    """For some seconds, or until the driver has ended or has done so much."""
+    ends = time.monotonic() + seconds
+    while driver.poll() is None and time.monotonic() < ends:
+        if folder is not None and _entries(folder) >= entries:
+            return
+        time.sleep(0.05)
 
 
 def _kill_executor(group: int, draw: random.Random) -> int:
@@ -269,7 +284,7 @@ def main(arguments: list[str]) -> None:
             Path(folder) / "run",
             kills,
             executors=executors,
-            files=max(16, 2 * kills),
+            files=max(16, 4 * kills),
             seed=given.get("--seed", 0),
         )
     print(
