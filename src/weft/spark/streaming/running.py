@@ -18,6 +18,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import MicroBatch, Sink
 from weft.spark.streaming.adaptive import Adapter, measured_lines
+from weft.spark.streaming.burst import Burst
 from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.evolve import next_catalogue
@@ -343,12 +344,32 @@ class Running:
                 query = self._query
                 if not query.isActive and query.exception() is not None:
                     self._recovered(query)
-                for ticket, asked in self._requests.pending():
-                    self._requests.reply(ticket, self._handle(asked))
+                pending = self._requests.pending()
+                if not self._handle_together(pending):
+                    for ticket, asked in pending:
+                        self._requests.reply(ticket, self._handle(asked))
                 if self.adaptive:
                     self._adapt()
             except Exception as error:  # the stream itself goes on
                 self._error = self._hide(str(error))
+
+    def _handle_together(self, pending: Sequence[tuple[str, dict[str, Any]]]) -> bool:
+        """Carry out many requests as one change; False, and nothing done, if any is amiss.
+
+        Every change starts the stream again, which a thousand of them in a minute cannot each do.
+        """
+        if len(pending) < 2:
+            return False
+        try:
+            with self._lock:
+                burst = Burst.of(self.catalogue.queries, [asked for _, asked in pending])
+                if burst.changes:
+                    self._change(burst.applied(Plan.from_dict(self.catalogue.plan)), burst.backfill)
+        except Exception:  # one by one, whoever asked for what is amiss is told so
+            return False
+        for ticket, _ in pending:
+            self._requests.reply(ticket, None)
+        return True
 
     def _handle(self, asked: dict[str, Any]) -> str | None:
         try:
