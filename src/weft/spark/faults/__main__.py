@@ -43,7 +43,8 @@ def run(
             try:
                 for outcome in FAMILIES[name](rig):
                     outcomes.append((name, outcome))
-                    print(f"{name}: {outcome.fault}: {outcome.happened}: {outcome.ended}")
+                    said = f"{name}: {outcome.fault}: {outcome.happened}: {outcome.ended}"
+                    print(said, flush=True)
             except Exception as error:
                 wrong.append(f"{name}: {type(error).__name__}: {error}")
                 print(f"WRONG: {wrong[-1]}", file=sys.stderr)

@@ -28,65 +28,68 @@ def change(path: Path) -> bytes:
 
 
 def damaged_files(rig: Rig) -> Iterator[Outcome]:
-    """A stream stopped in the middle; a copy of it for every file that is damaged."""
-    base = rig.case("damaged")
-    for minute in (0, 2, 4):
-        base.minutes(minute, minute + 2)
-    base.run()
-    base.minutes(6, 8)
-    base.end()
-    weft = Path("weft")
-    recovered = {
-        "catalogue, cut short": (weft / "catalogue" / "00000001.json", cut),
-        "catalogue, a byte changed": (weft / "catalogue" / "00000001.json", change),
-        "progress, cut short": (weft / "progress.json", cut),
-    }
-    for what, (path, damage) in recovered.items():
-        case = base.copy("recovered")
-        damage(case.checkpoint / path)
-        case.run()
-        yield Outcome(what, "taken from its copy", RIGHT, case.compare())
-    yield _both_copies(base.copy("catalogue"))
-    for what, pattern, said in (
-        ("offsets of Spark, cut short", "offsets/[0-9]*", ""),
-        ("state of Spark (changelog), cut short", "state/0/*/*/[0-9]*.changelog", ""),
-        ("state of Spark (changelog), a byte changed", "state/0/*/*/[0-9]*.changelog", ""),
+    """One stream, stopped and damaged again and again; more rows come before every start."""
+    case = rig.case("damaged")
+    _go_on(case)
+    catalogue = case.checkpoint / "weft" / "catalogue" / "00000001.json"
+    progress = case.checkpoint / "weft" / "progress.json"
+    seen: list[tuple[str, str, str]] = []
+    for what, path, damage in (
+        ("catalogue, cut short", catalogue, cut),
+        ("catalogue, a byte changed", catalogue, change),
+        ("progress, cut short", progress, cut),
     ):
-        damage = change if "changed" in what else cut
-        yield _put_back(base.copy("spark"), what, pattern, damage, said)
-    yield _manifest(base.copy("manifest"))
-
-
-def _both_copies(case: Case) -> Outcome:
-    folder = case.checkpoint / "weft" / "catalogue"
-    paths = [folder / "00000001.json", folder / "copies" / "00000001.json"]
-    wholes = [cut(path) for path in paths]
-    said = stopped_by(case.stop_of(), "00000001.json is damaged", "put one of them back")
-    paths[0].write_bytes(wholes[0])
+        damage(path)
+        _go_on(case)
+        seen.append((what, "taken from its copy", RIGHT))
+    copy = catalogue.parent / "copies" / catalogue.name
+    said = _stopped(
+        case, [catalogue, copy], cut, "00000001.json is damaged", "put one of them back"
+    )
+    seen.append(("catalogue and its copy, cut short", said, STOPPED))
+    for what, pattern, damage in (
+        ("offsets of Spark, cut short", "offsets/[0-9]*", cut),
+        ("state of Spark, cut short", "state/0/[0-9]*/*/[0-9]*.changelog", cut),
+        ("state of Spark, a byte changed", "state/0/[0-9]*/*/[0-9]*.changelog", change),
+    ):
+        said = _stopped(case, _newest(case, pattern), damage, "")
+        seen.append((what, f"Spark: {said}", STOPPED))
+    case.end()
     case.run()
-    return Outcome("catalogue and its copy, cut short", said, STOPPED, case.compare())
+    rows = case.compare()
+    for what, happened, ended in seen:
+        yield Outcome(what, happened, ended, rows)
+    yield _manifest(case)
 
 
-def _put_back(
-    case: Case, what: str, pattern: str, damage: Callable[[Path], bytes], said: str
-) -> Outcome:
-    """Damage the newest of some files: Spark must stop, and go on when it is put back."""
+def _go_on(case: Case) -> None:
+    """Two more minutes of rows, and the stream over them."""
+    case.minutes(2 * case.files, 2 * case.files + 2)
+    case.run()
+
+
+def _newest(case: Case, pattern: str) -> list[Path]:
+    """The files of the last micro-batch among some."""
     found = sorted(case.checkpoint.glob(pattern), key=lambda path: (len(path.name), path.name))
     if not found:
         raise Wrong(f"{case.folder.name}: no file {pattern}")
-    newest = found[-1].name
-    wholes = {path: damage(path) for path in found if path.name == newest}
+    return [path for path in found if path.name == found[-1].name]
+
+
+def _stopped(case: Case, paths: list[Path], damage: Callable[[Path], bytes], *words: str) -> str:
+    """What stops the stream while files are damaged; it goes on when they are put back."""
+    wholes = {path: damage(path) for path in paths}
+    case.minutes(2 * case.files, 2 * case.files + 2)
     error = case.stop_of()
     for path, whole in wholes.items():
         path.write_bytes(whole)
         path.with_name(f".{path.name}.crc").unlink(missing_ok=True)
     case.run()
-    return Outcome(what, f"Spark: {stopped_by(error, said)}", STOPPED, case.compare())
+    return stopped_by(error, *words)
 
 
 def _manifest(case: Case) -> Outcome:
     """What readers see of a sink whose list of files is damaged."""
-    case.run()
     out = case.folder / "out"
     path = sorted((out / "_weft" / "batches").glob("*.json"))[-1]
     whole = cut(path)
@@ -96,6 +99,5 @@ def _manifest(case: Case) -> Outcome:
     except CheckpointError as error:
         said = stopped_by(error, "is damaged")
     path.write_bytes(whole)
-    return Outcome(
-        "manifest of a Parquet sink, cut short", f"reader: {said}", STOPPED, case.compare()
-    )
+    what = "manifest of a Parquet sink, cut short"
+    return Outcome(what, f"reader: {said}", STOPPED, case.compare())

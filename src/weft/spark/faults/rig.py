@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -147,23 +146,6 @@ class Case:
         except Exception as error:
             return Exception(f"{running.status().error or ''} {error}")
         raise Wrong(f"{self.folder.name}: the stream took no notice of the fault")
-
-    def copy(self, name: str) -> Case:
-        """The case as it stands, apart, to do something else to it."""
-        twin = self.rig.case(name)
-        shutil.rmtree(twin.folder)
-        shutil.copytree(self.folder, twin.folder)
-        twin.files, twin.queries, twin.watermark = self.files, self.queries, self.watermark
-        self._rebase(twin)
-        return twin
-
-    def _rebase(self, twin: Case) -> None:
-        """Spark's log of the files read names them in full: the twin goes on reading these."""
-        for log in (twin.checkpoint / "sources").rglob("*"):
-            if log.is_file() and not log.name.endswith(".crc"):
-                text = log.read_text().replace(str(self.folder), str(twin.folder))
-                log.write_text(text)
-                log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
 
     def batch(self) -> DataFrame:
         """The rows as a batch."""
