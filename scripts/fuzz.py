@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,6 +30,7 @@ from weft.job.schema import problems  # noqa: E402
 from weft.query.expression import normalise  # noqa: E402
 from weft.query.sql import parse_queries  # noqa: E402
 from weft.sinks.files import Folder  # noqa: E402
+from weft.spark.faults.outcome import write_between  # noqa: E402
 from weft.spark.streaming.bucket import _index  # noqa: E402
 from weft.spark.streaming.payload import Parcel, Shipment  # noqa: E402
 from weft.spark.streaming.pieces import (  # noqa: E402
@@ -200,12 +202,28 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--crashes", type=Path, default=ROOT / "fuzz-crashes")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="put the figures into a page")
     given = parser.parse_args()
     counts, found = fuzz(given.minutes * 60, given.seed, given.crashes)
-    for name, count in sorted(counts.items()):
-        print(f"{name}: {count:,}")
-    print(f"{sum(counts.values()):,} inputs in {given.minutes:g} minutes, {len(found)} crashes")
+    text = figures(counts, given.minutes, given.seed, len(found))
+    print(text)
+    if given.write:
+        write_between(given.write, "fuzz", text)
     return 1 if found else 0
+
+
+def figures(counts: Counter[str], minutes: float, seed: int, crashes: int) -> str:
+    """The figures of a run, in Markdown."""
+    lines = [
+        f"Run on {datetime.now(timezone.utc).date()} with `--seed {seed}`: {minutes:g} minutes, "
+        f"{sum(counts.values()):,} inputs, {crashes} crashes.\n",
+        "| target | accepted | refused |",
+        "|---|---|---|",
+    ]
+    for name in TARGETS:
+        accepted, refused = counts[f"{name}: accepted"], counts[f"{name}: refused"]
+        lines.append(f"| {name} | {accepted:,} | {refused:,} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
