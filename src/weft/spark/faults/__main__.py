@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from weft.spark.faults import churn, damaged, disk, feeding, kills, timing
-from weft.spark.faults.outcome import Family, Outcome, table, write_between
+from weft.spark.faults.outcome import Family, Outcome, merged, table, write_between
 from weft.spark.faults.rig import Rig
 
 FAMILIES: dict[str, Family] = {
@@ -67,9 +67,11 @@ def main(arguments: list[str] | None = None) -> int:
         outcomes, wrong = run(Path(folder), names, seed=given.seed, short=given.short)
     text = table(outcomes)
     if given.write and not wrong:
+        page = given.write.read_text(encoding="utf-8")
+        rows = merged(page, MARKER, list(FAMILIES), names, text)
         day = datetime.now(timezone.utc).date()
-        head = f"Run on {day} with `--seed {given.seed}`: {len(outcomes)} faults.\n\n"
-        write_between(given.write, MARKER, f"{head}{text}")
+        head = f"Last run on {day} with `--seed {given.seed}`.\n\n"
+        write_between(given.write, MARKER, f"{head}{rows}")
     print(f"\n{text}")
     return 1 if wrong else 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +70,27 @@ def table(outcomes: Iterable[tuple[str, Outcome]]) -> str:
         happened = one.happened.replace("|", "\\|")
         lines.append(f"| {family} | {one.fault} | {happened} | {one.ended} | {one.rows:,} |")
     return "\n".join(lines) + "\n"
+
+
+def merged(page: str, marker: str, families: Sequence[str], run: Sequence[str], text: str) -> str:
+    """A new table with the rows that a page has of families that were not run now.
+
+    >>> old = "<!-- f -->\\n| family |\\n|---|\\n| a | 1 |\\n| b | 2 |\\n<!-- end of f -->"
+    >>> print(merged(old, "f", ["a", "b"], ["b"], "| family |\\n|---|\\n| b | 3 |\\n"), end="")
+    | family |
+    |---|
+    | a | 1 |
+    | b | 3 |
+    """
+    before = page.partition(f"<!-- {marker} -->")[2].partition(f"<!-- end of {marker} -->")[0]
+    head, new = text.splitlines()[:2], text.splitlines()[2:]
+    kept = [line for line in before.splitlines() if _family(line) in set(families) - set(run)]
+    rows = sorted([*kept, *new], key=lambda line: families.index(_family(line)))
+    return "\n".join([*head, *rows]) + "\n"
+
+
+def _family(line: str) -> str:
+    return line.split("|")[1].strip() if line.startswith("| ") else ""
 
 
 def write_between(page: Path, marker: str, text: str) -> None:
