@@ -4,7 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-integration check fmt lock bench chaos docs clean
+.PHONY: demo test test-integration check fmt lock bench chaos soak fuzz sbom audit docs clean
+MINUTES ?= 60
 
 demo: $(READY)
 	$(BIN)/weft demo
@@ -29,10 +30,27 @@ fmt: $(READY)
 bench: $(READY)
 	$(BIN)/weft bench plan
 
-# A stream killed again and again while queries come and go; its answers against the batch ones.
+# Faults done to streams, seeded: the table in docs/reliability.md; then a stream killed again and
+# again while queries come and go. Every answer is compared with the batch one.
 chaos: $(READY)
+	$(BIN)/python -m weft.spark.faults --seed 0 --write docs/reliability.md
 	$(BIN)/python -m weft.spark.streaming.chaos --kills 20
 	$(BIN)/python -m weft.spark.streaming.chaos --kills 0 --executors 2
+
+# A stream with queries that come and go, for an hour: memory and state flat, answers right.
+soak: $(READY)
+	$(BIN)/python -m weft.spark.faults.soak --minutes $(MINUTES) --write docs/reliability.md
+
+# Whatever reads untrusted input, fed with mutations of good input: `make fuzz MINUTES=10`.
+fuzz: $(READY)
+	$(BIN)/python scripts/fuzz.py --minutes $(MINUTES) --write docs/reliability.md
+
+# What is installed, as CycloneDX; and what is known against it, where that can be asked.
+sbom: $(READY)
+	$(BIN)/python scripts/sbom.py sbom.json
+
+audit: $(READY)
+	$(BIN)/python scripts/audit.py
 
 # The site, into site/.
 docs: $(READY)

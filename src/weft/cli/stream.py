@@ -66,6 +66,8 @@ def started(spark: Any, job: Job, *, once: bool) -> Any:
         buckets=job.buckets,
         adaptive=job.adaptive,
         metrics_port=job.metrics_port,
+        max_ahead=job.source.max_ahead,
+        hide=job.scrub,
         **plan_options(job, streaming=True),
     )
 
@@ -139,10 +141,26 @@ def sentence(event: str, facts: dict[str, Any]) -> str:
         return (
             f"batch {facts['batch']}: {facts['rows']:,} rows in {facts['batch_seconds']:.2f} s, "
             f"watermark {_instant(facts['watermark'], facts['lag'])}, {state}, "
-            f"{answers:,} answers so far"
+            f"{answers:,} answers so far{_set_aside(facts)}"
         )
     total = sum(facts["answers"].values())
     return f"{event} after batch {facts['batch']}: {total:,} answers since the start"
+
+
+def _set_aside(facts: dict[str, Any]) -> str:
+    """What was set aside, if anything was.
+
+    >>> _set_aside({"ahead_rows": 2, "damaged_requests": ("ck/weft/x.json",)})
+    '; set aside: 2 rows far ahead of the clock, 1 damaged request (ck/weft/x.json)'
+    """
+    said = []
+    if facts["ahead_rows"]:
+        said.append(f"{facts['ahead_rows']:,} rows far ahead of the clock")
+    damaged = facts["damaged_requests"]
+    if damaged:
+        plural = "" if len(damaged) == 1 else "s"
+        said.append(f"{len(damaged):,} damaged request{plural} ({damaged[0]})")
+    return f"; set aside: {', '.join(said)}" if said else ""
 
 
 def _instant(units: int | None, lag: float | None) -> str:

@@ -38,6 +38,9 @@ def _variables(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
 def _durations(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
     given = {
         ("source", "watermark"): job.source.watermark,
+        ("source", "max_ahead"): None
+        if job.source.max_ahead in ("auto", "off")
+        else job.source.max_ahead,
         ("trigger",): None if _available_now(job.trigger) else job.trigger,
     }
     for steps, text in given.items():
@@ -47,7 +50,7 @@ def _durations(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
         try:
             length = parse_duration(text, name)
         except WeftError:
-            also = "available_now, or " if name == "trigger" else ""
+            also = {"trigger": "available_now, or ", "max_ahead": "off, or "}.get(name, "")
             example = "a duration such as 30 seconds or 1 hour 15 minutes"
             yield steps, f"={text!r}: accepted is {also}{example}"
             continue

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from weft.job.document import Document, Steps
-from weft.job.variables import expand, masked, scrub, secrets
+from weft.job.variables import expand, masked, redact, scrub, secrets
 from weft.query.query import Query
 
 Kind = Literal["parquet", "long", "delta", "kafka", "console", "memory"]
@@ -17,7 +17,7 @@ FILE_FORMATS = ("parquet", "csv", "json", "orc", "text", "avro", "delta")
 """Formats that are nothing without a path."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SourceSpec:
     """Where the rows come from."""
 
@@ -27,13 +27,18 @@ class SourceSpec:
     schema: str | None = None
     time: str = "ts"
     watermark: str | None = None
+    max_ahead: str = "auto"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown."""
-        return {**self.__dict__, "path": list(self.path), "options": masked(self.options)}
+        paths = [redact(path) for path in self.path]
+        return {**self.__dict__, "path": paths, "options": masked(self.options)}
+
+    def __repr__(self) -> str:
+        return f"SourceSpec({self.to_dict()})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SinkSpec:
     """Where the answers go."""
 
@@ -46,14 +51,18 @@ class SinkSpec:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown."""
-        return {**self.__dict__, "options": masked(self.options)}
+        texts = {k: redact(v) for k, v in self.__dict__.items() if isinstance(v, str)}
+        return {**self.__dict__, **texts, "options": masked(self.options)}
+
+    def __repr__(self) -> str:
+        return f"SinkSpec({self.to_dict()})"
 
     def __str__(self) -> str:
         place = self.path or self.topic
-        return f"{self.kind} {place}" if place else self.kind
+        return f"{self.kind} {redact(place)}" if place else self.kind
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Job:
     """What a job file says. Texts still hold `${NAME}`; `fill` puts the values in.
 
@@ -102,7 +111,10 @@ class Job:
         hidden: set[str] = set()
         for options in (self.source.options, self.spark, self.sink.options if self.sink else {}):
             hidden |= secrets(options, self.environ)
-        return scrub(text, hidden)
+        return redact(scrub(text, hidden))
+
+    def __repr__(self) -> str:
+        return f"Job({self.to_dict()})"
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown: no secret and no value of a variable is in them."""
@@ -112,6 +124,7 @@ class Job:
             "source": self.source.to_dict(),
             "queries": [query.to_dict() for query in self.queries],
             "sink": self.sink and self.sink.to_dict(),
+            "checkpoint": self.checkpoint and redact(self.checkpoint),
             "plan": dict(self.plan),
             "spark": masked(self.spark),
         }

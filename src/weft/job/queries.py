@@ -10,6 +10,7 @@ from typing import Any
 from weft.errors import QueryError, WeftError
 from weft.job.document import Document, Steps
 from weft.query.files import read_entry
+from weft.query.limits import check_queries
 from weft.query.query import Query
 from weft.query.workload import Workload
 
@@ -36,6 +37,10 @@ def read_queries(document: Document, folder: Path) -> tuple[tuple[Query, ...], l
                     continue
                 taken[query.name.casefold()] = document.where(steps)
                 found.append(query)
+    try:
+        check_queries(found)
+    except QueryError as error:
+        wrong.append(document.at(("queries",), f": {error}"))
     return tuple(found), wrong
 
 

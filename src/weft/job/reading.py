@@ -77,6 +77,7 @@ def _job(
             source.get("schema"),
             source.get("time") or time_column(queries),
             source.get("watermark"),
+            source.get("max_ahead", "auto"),
         ),
         queries=queries,
         sink=None if sink is None else SinkSpec(**{**sink, "options": _texts(_options(sink))}),

@@ -10,13 +10,16 @@ HIDDEN = "***"
 _VARIABLE = re.compile(r"\$\$|\$\{([^}]*)\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECRET = re.compile(
-    r"(?i:passw|secret|token|credential|jaas|apikey|accesskey|(?:^|[^a-z])key)|[a-z]Key"
+    r"(?i:passw|pwd|secret|token|credential|jaas|signature|apikey|accesskey"
+    r"|(?:^|[^a-z])(?:key|pass|sas|sig)(?![a-z]))|[a-z]Key"
 )
 _INLINE = re.compile(
-    r"(?P<name>(?i:passw\w*|secret\w*|token|\w*key)=|://[^/:@\s]*:(?=[^@/\s]+@))"
-    r"(?P<value>[^&;@\s]+)"
+    r"(?P<name>(?i:\b(?:passw\w*|pwd|secret\w*|token|sig"
+    r"|\w*(?:access|account|api|private|shared)\w*key)\s*=\s*)[\"']?"
+    r"|://[^/:@\s]*:(?=[^@/\s]+@))"
+    r"(?P<value>[^&;@\s\"',]+)"
 )
-"""Secrets within a value: `...;password=x` and `scheme://user:x@host`."""
+"""Secrets within a value: `...;password=x`, `password="x"` and `scheme://user:x@host`."""
 _SHORTEST = 4
 """Values shorter than this are not hidden in messages: they would be found everywhere."""
 
@@ -93,6 +96,15 @@ def _masked(name: str, value: str) -> str:
     return _INLINE.sub(
         lambda match: match[0] if variables(match["value"]) else f"{match['name']}{HIDDEN}", value
     )
+
+
+def redact(text: str) -> str:
+    """A text without what looks like a secret in it, whoever's it is.
+
+    >>> redact('failed: PlainLoginModule required username="ann" password="hunter2";')
+    'failed: PlainLoginModule required username="ann" password="***";'
+    """
+    return _masked("", text)
 
 
 def secrets(options: Mapping[str, str], environ: Mapping[str, str]) -> set[str]:

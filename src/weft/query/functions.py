@@ -4,17 +4,32 @@ from __future__ import annotations
 
 _RANDOM = "is not deterministic: it would give another answer each time it runs"
 _CLOCK = "depends on when the query runs: use the stream's time column, or a constant"
+_SESSION = "depends on who runs the query and where, not on the rows"
+_FAILS = "fails on purpose, and would end the stream of every other query with it"
+_FILES = "reads a file that its argument names"
 _READER = "depends on how the rows are read, not on their values"
 
 NOT_DETERMINISTIC: dict[str, str] = {
     **dict.fromkeys(
         ("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "aes_encrypt"), _RANDOM
     ),
-    **dict.fromkeys(("reflect", "java_method", "try_reflect"), _RANDOM),
+    **dict.fromkeys(("reflect", "java_method", "try_reflect"), "runs code of the JVM"),
     **dict.fromkeys(
-        ("current_timestamp", "current_date", "current_time", "now", "curdate", "localtimestamp"),
+        (
+            *("current_timestamp", "current_date", "current_time", "now", "curdate"),
+            *("localtimestamp", "localtime"),
+        ),
         _CLOCK,
     ),
+    **dict.fromkeys(
+        (
+            *("current_user", "session_user", "user", "current_catalog", "current_database"),
+            *("current_schema", "current_path", "current_timezone", "version"),
+        ),
+        _SESSION,
+    ),
+    **dict.fromkeys(("assert_true", "raise_error"), _FAILS),
+    **dict.fromkeys(("from_protobuf", "to_protobuf"), _FILES),
     **dict.fromkeys(
         (
             *("monotonically_increasing_id", "spark_partition_id", "input_file_name"),
@@ -23,10 +38,15 @@ NOT_DETERMINISTIC: dict[str, str] = {
         _READER,
     ),
 }
-"""Functions whose value is not decided by the row."""
+"""Functions whose value is not decided by the row, or that do more than give a value."""
 
-CLOCK_WORDS = frozenset(("current_timestamp", "current_date", "current_time", "localtimestamp"))
-"""Those that Spark also takes without parentheses."""
+CLOCK_WORDS = frozenset(
+    (
+        *("current_timestamp", "current_date", "current_time", "localtimestamp", "localtime"),
+        *("current_user", "session_user"),
+    )
+)
+"""Those that Spark also takes without parentheses (and `user`, which many a column is called)."""
 
 CLOCK_WITHOUT_ARGUMENTS = frozenset(("unix_timestamp", "to_unix_timestamp"))
 """Functions that read the clock when they have no argument."""

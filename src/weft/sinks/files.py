@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 import zlib
 from contextlib import suppress
@@ -12,6 +13,10 @@ from typing import Any
 from pyarrow import fs
 
 from weft.errors import CheckpointError
+
+_COPIES = "copies"
+ASIDE = "damaged"
+"""The folder of files that were set aside."""
 
 
 class Folder:
@@ -48,9 +53,55 @@ class Folder:
         sealed = json.dumps({"weft": kind, "checksum": zlib.crc32(text.encode()), "body": text})
         self.system.create_dir(self.path, recursive=True)
         temporary = f"{self.path}/.{name}.{uuid.uuid4().hex}"
-        with self.system.open_output_stream(temporary) as stream:
-            stream.write(sealed.encode())
-        self.system.move(temporary, f"{self.path}/{name}")
+        try:
+            with self.system.open_output_stream(temporary) as stream:
+                stream.write(sealed.encode())
+            self.system.move(temporary, f"{self.path}/{name}")
+        except OSError:  # a full disk: what there is of the file only takes more of it
+            with suppress(OSError):
+                self.system.delete_file(temporary)
+            raise
+
+    def keep(self, name: str, kind: str, body: Any) -> None:
+        """Write a file that a stream cannot do without: on the disk, and with a copy.
+
+        The copy is written first, so that it is never older than the file.
+        """
+        for folder in (self.sub(_COPIES), self):
+            folder.write(name, kind, body)
+            folder._sync(name)
+
+    def kept(self, name: str, kind: str) -> Any:
+        """What `keep` wrote; a file that is damaged or gone is put back from its copy."""
+        try:
+            return self.read(name, kind)
+        except CheckpointError as error:
+            problem = error
+        copies = self.sub(_COPIES)
+        try:
+            body = copies.read(name, kind)
+        except CheckpointError:
+            raise CheckpointError(
+                f"{problem}, and so is its copy {copies.path}/{name}: put one of them back from a "
+                f"backup of the checkpoint, or start on a new checkpoint"
+            ) from None
+        self.write(name, kind, body)
+        return body
+
+    def kept_names(self) -> list[str]:
+        """The files that `keep` wrote, sorted, also those of which only the copy is left."""
+        return sorted({*self.names(), *self.sub(_COPIES).names()})
+
+    def _sync(self, name: str) -> None:
+        """Have the file on the disk before going on: a rename may outlive what it renamed."""
+        if not isinstance(self.system, fs.LocalFileSystem):
+            return
+        for path in (f"{self.path}/{name}", self.path):
+            handle = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
     def read(self, name: str, kind: str) -> Any:
         """The body of a file; a file that is damaged or of another kind is refused."""
@@ -62,11 +113,17 @@ class Folder:
             good = sealed["weft"] == kind and sealed["checksum"] == zlib.crc32(body.encode())
         except FileNotFoundError as error:
             raise CheckpointError(f"{path} does not exist") from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise CheckpointError(f"{path} is damaged: {error}") from error
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise CheckpointError(f"{path} is damaged ({error})") from error
         if not good:
-            raise CheckpointError(f"{path} is damaged or not a {kind} of weft")
+            raise CheckpointError(f"{path} is damaged (its checksum) or not a {kind} of weft")
         return json.loads(body)
+
+    def set_aside(self, name: str) -> None:
+        """Move a file that cannot be read out of the way, where it can be looked at."""
+        aside = self.sub(ASIDE)
+        self.system.create_dir(aside.path, recursive=True)
+        self.system.move(f"{self.path}/{name}", f"{aside.path}/{name}")
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""

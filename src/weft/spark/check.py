@@ -11,6 +11,7 @@ from pyspark.sql import types as T
 
 from weft.errors import ExpressionError
 from weft.plan.time_axis import TimeAxis
+from weft.query import limits
 from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
 from weft.slices.safety import typed_expressions
@@ -27,6 +28,7 @@ def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> di
     All queries are analysed at once, because Spark's analysis of hundreds one by one takes
     seconds; only where that fails is the culprit looked for.
     """
+    limits.check_queries(queries)
     args = list(dict.fromkeys(arg for q in queries for call in q.calls for arg in call.args))
     keys = list(dict.fromkeys(key.expression for q in queries for key in q.keys))
     predicates = list(dict.fromkeys(q.predicate for q in queries if q.predicate))

@@ -173,7 +173,9 @@ class Loom:
 
         `sink` is a directory (Parquet) or a sink of `weft.sinks`; `trigger` is "available_now", an
         interval such as "10 seconds", or None for as fast as it goes. Options: `output_mode`
-        ("append" or "update"), `buckets`, `adaptive`, `metrics_port`, and those of `optimize`.
+        ("append" or "update"), `buckets`, `adaptive`, `metrics_port`, and those of `optimize`;
+        `max_ahead`: rows further ahead of the clock are set aside and counted ("1 day" if nothing
+        is said, "off" for none), because one row years ahead would close every window.
         """
         from weft.spark.streaming.starting import start
 

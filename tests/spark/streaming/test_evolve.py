@@ -130,7 +130,9 @@ def test_files_hold_the_catalogue_and_refuse_what_they_do_not_know(tmp_path):
     assert found == second
     assert Catalogue.from_dict(found.to_dict()) == second
     path = tmp_path / "weft" / "catalogue" / "00000002.json"
-    path.write_text(path.read_text().replace("count", "sum"))
+    copy = path.parent / "copies" / path.name
+    for one in (path, copy):
+        one.write_text(one.read_text().replace("count", "sum"))
     with pytest.raises(CheckpointError, match="damaged"):
         files.latest()
     with pytest.raises(CheckpointError, match="version 7"):

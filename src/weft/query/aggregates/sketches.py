@@ -51,7 +51,7 @@ def kll_size(accuracy: int) -> int:
     return min(65535, max(8, math.ceil(math.pow(2.296 * accuracy, 1.0 / 0.9723))))
 
 
-def _hashable(value: Any) -> int | float | str:
+def hashable(value: Any) -> int | float | str:
     """The value as something that a sketch can take; equal to Spark is equal here."""
     if isinstance(value, bool):
         return int(value)
@@ -72,7 +72,7 @@ def hll_monoid(part: Part) -> Monoid:
         if value is None:
             return (None,)
         sketch = hll_sketch(size, tgt_hll_type.HLL_8)
-        sketch.update(_hashable(value))
+        sketch.update(hashable(value))
         return (bytes(sketch.serialize_compact()),)
 
     def combine(older: Partial, newer: Partial) -> Partial:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from weft.errors import QueryError
+from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
 from weft.query.sql.cql import CQL
@@ -110,7 +111,9 @@ def _queries(
 ) -> list[Query]:
     """The queries of a statement: named by the caller, a comment, INTO, or its place."""
     named = name or statement.name
+    begin, end = statement.tokens[0].start, statement.tokens[-1].end
     try:
+        check_text(sql[begin:end], "the statement")
         asked = _asked(sql, statement.tokens, dialect)
         named = named or asked.into
         return asked.queries(named or place_name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from weft.errors import ExpressionError
+from weft.query.limits import check_text
 from weft.query.syntax.converter import convert
 from weft.query.syntax.lexer import Token, tokenize
 from weft.query.syntax.masking import EXPRESSION_WORDS, Masked, join_types, mask, parse
@@ -23,6 +24,7 @@ def read_expression(sql: str) -> Node:
     >>> read_expression("volume > 50")
     Op(at=0, op='>', args=(Name(at=0, parts=('volume',)), Literal(at=9, kind='number', text='50')))
     """
+    check_text(sql, "the expression")
     masked = mask(sql, EXPRESSION_WORDS)
     if not masked.tokens:
         raise ExpressionError("the expression is empty")

@@ -14,6 +14,8 @@ from weft.spark.streaming.nodes import RADIX, Node, cover
 from weft.spark.streaming.pieces import (
     bytes_to_json,
     bytes_to_table,
+    checksum_of,
+    damaged,
     json_to_bytes,
     table_to_bytes,
 )
@@ -59,7 +61,7 @@ class Bucket:
 
     def __post_init__(self) -> None:
         stored = self._get(_INDEX)
-        self.index = Index.from_dict(bytes_to_json(stored, "the index")) if stored else Index()
+        self.index = Index() if stored is None else _index(stored)
         self._tables: dict[tuple[int, Node], pa.Table] = {}
         self._dirty: set[tuple[int, Node]] = set()
         live = {store.number for store in self.program.stores}
@@ -85,12 +87,12 @@ class Bucket:
         if key not in self._tables:
             name = _name(store.number, node)
             data = self._get(name)
-            table = (
-                store.schema.arrow.empty_table()
-                if data is None
-                else store.schema.conform(bytes_to_table(data, f"piece {name}"))
-            )
-            self._tables[key] = self._live_fragments(store, table)
+            if data is None:
+                raise damaged(f"piece {name}", "it is not there")
+            found = bytes_to_table(data, f"piece {name}")
+            if checksum_of(data) != self.index.stores[store.number].pieces[node].checksum:
+                raise damaged(f"piece {name}", "it is another version than the index names")
+            self._tables[key] = self._live_fragments(store, store.schema.conform(found))
         return self._tables[key]
 
     def _live_fragments(self, store: StoreProgram, table: pa.Table) -> pa.Table:
@@ -126,6 +128,7 @@ class Bucket:
                 int(slices.min()),
                 int(slices.max()),
                 pieces[node].summed if node in pieces else False,
+                checksum_of(data),
             )
             self._put(_name(number, node), data)
         self._dirty.clear()
@@ -302,6 +305,14 @@ class Bucket:
     def signatures(self) -> list[int]:
         """The signature of every fragment."""
         return [int(text, 16) for text in self.index.fragments]
+
+
+def _index(stored: bytes) -> Index:
+    values = bytes_to_json(stored, "the index")
+    try:
+        return Index.from_dict(values)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise damaged("the index", f"{type(error).__name__}: {error}") from None
 
 
 def satisfied(signatures: list[int], predicate: int) -> npt.NDArray[np.bool_]:

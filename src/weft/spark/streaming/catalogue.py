@@ -7,13 +7,13 @@ change leaves the old set of queries or the new one. A restart needs nothing but
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from weft.errors import CheckpointError
 from weft.query.query import Query
 from weft.sinks.files import Folder
-from weft.spark.streaming.pieces import LAYOUT
+from weft.spark.streaming.pieces import LAYOUT, REMEDY
 from weft.spark.streaming.program import FAR
 from weft.spark.streaming.store import Store
 
@@ -133,7 +133,8 @@ class Catalogue:
         for name, known in (("version", VERSION), ("layout", LAYOUT)):
             if data.get(name) != known:
                 raise CheckpointError(
-                    f"the catalogue has {name} {data.get(name)!r}; this weft reads {known}"
+                    f"the catalogue has {name} {data.get(name)!r}; this weft reads {known}: "
+                    f"{REMEDY}"
                 )
         return cls(
             data["number"],
@@ -154,22 +155,22 @@ class CatalogueFiles:
 
     def latest(self) -> Catalogue | None:
         """The catalogue as of the last change; None on a new checkpoint."""
-        names = self.folder.names()
+        names = self.folder.kept_names()
         if not names:
             return None
-        return Catalogue.from_dict(self.folder.read(names[-1], _KIND))
+        return Catalogue.from_dict(self.folder.kept(names[-1], _KIND))
 
     def ever(self) -> dict[str, Query]:
         """Every query that ever ran on the checkpoint, by name in lower case, as last known."""
         known: dict[str, Query] = {}
-        for name in self.folder.names():
-            past = Catalogue.from_dict(self.folder.read(name, _KIND))
+        for name in self.folder.kept_names():
+            past = Catalogue.from_dict(self.folder.kept(name, _KIND))
             known.update({query.name.lower(): query for query in past.queries})
         return known
 
     def write(self, catalogue: Catalogue) -> None:
         """Make this the catalogue."""
-        self.folder.write(f"{catalogue.number:08d}.json", _KIND, catalogue.to_dict())
+        self.folder.keep(f"{catalogue.number:08d}.json", _KIND, catalogue.to_dict())
 
 
 @dataclass(frozen=True)
@@ -181,14 +182,26 @@ class Progress:
     """The greatest time seen."""
     frontier: int | None = None
     """Windows that end at or before it are closed."""
+    change: int = 0
+    """The number of the catalogue that the micro-batch ran under."""
+    clock: int | None = None
+    """The latest that the clock has said, in microseconds."""
 
-    def at_least(self, high: int | None, frontier: int | None, batch: int) -> Progress:
+    def at_least(
+        self,
+        high: int | None,
+        frontier: int | None,
+        batch: int,
+        change: int = 0,
+        clock: int | None = None,
+    ) -> Progress:
         """The further of this and another."""
-        return replace(
-            self,
-            batch=max(self.batch, batch),
-            high=_greater(self.high, high),
-            frontier=_greater(self.frontier, frontier),
+        return Progress(
+            max(self.batch, batch),
+            _greater(self.high, high),
+            _greater(self.frontier, frontier),
+            max(self.change, change),
+            _greater(self.clock, clock),
         )
 
 
@@ -207,10 +220,10 @@ class ProgressFile:
 
     def read(self) -> Progress:
         """The progress; that of a new stream if there is none."""
-        if "progress.json" not in self.folder.names():
+        if "progress.json" not in self.folder.kept_names():
             return Progress()
-        return Progress(**self.folder.read("progress.json", "progress"))
+        return Progress(**self.folder.kept("progress.json", "progress"))
 
     def write(self, progress: Progress) -> None:
         """Replace it."""
-        self.folder.write("progress.json", "progress", dict(progress.__dict__))
+        self.folder.keep("progress.json", "progress", dict(progress.__dict__))

@@ -21,16 +21,18 @@ class Piece:
     """The start of its newest slice."""
     summed: bool = False
     """Whether its total is up to date in the piece above it."""
+    checksum: int = 0
+    """The checksum of its bytes: another version of the piece is not taken for this one."""
 
     def to_list(self) -> list[int]:
         """As JSON values."""
-        return [self.size, self.slices, self.low, self.high, int(self.summed)]
+        return [self.size, self.slices, self.low, self.high, int(self.summed), self.checksum]
 
     @classmethod
     def from_list(cls, data: list[int]) -> Piece:
         """Read what `to_list` wrote."""
-        size, slices, low, high, summed = data
-        return cls(size, slices, low, high, bool(summed))
+        size, slices, low, high, summed, checksum = data
+        return cls(size, slices, low, high, bool(summed), checksum)
 
 
 @dataclass
@@ -60,6 +62,8 @@ class Index:
     """Each fragment's signature: the numbers of the predicates it satisfies, as a hex mask."""
     late: dict[int, int] = field(default_factory=dict)
     """Rows that no window took any more, by query."""
+    ahead: int = 0
+    """Rows of the stream that the guard set aside; every bucket counts them all."""
     _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def fragment(self, signature: int) -> int:
@@ -87,6 +91,7 @@ class Index:
             },
             "fragments": self.fragments,
             "late": {str(query): count for query, count in self.late.items()},
+            "ahead": self.ahead,
         }
 
     @classmethod
@@ -113,4 +118,5 @@ class Index:
             },
             data["fragments"],
             {int(query): count for query, count in data["late"].items()},
+            data["ahead"],
         )

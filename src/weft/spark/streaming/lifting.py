@@ -161,7 +161,7 @@ def _hll(
     """One sketch per group, updated in place: a sketch per row would cost a kilobyte each."""
     from datasketches import hll_sketch, tgt_hll_type
 
-    from weft.query.aggregates.sketches import _hashable
+    from weft.query.aggregates.sketches import hashable
 
     made: list[Any] = [None] * groups.count
     values = _only(arguments[0], where).to_pylist()
@@ -169,7 +169,7 @@ def _hll(
         if value is not None:
             if made[group] is None:
                 made[group] = hll_sketch(part.options[0], tgt_hll_type.HLL_8)
-            made[group].update(_hashable(value))
+            made[group].update(hashable(value))
     sketches = [None if one is None else bytes(one.serialize_compact()) for one in made]
     return (pa.array(sketches, pa.binary()),)
 

@@ -19,6 +19,8 @@ _HELP = {
     "weft_slices": "slices in the state",
     "weft_state_read_bytes": "bytes of pieces that the last micro-batch read",
     "weft_state_written_bytes": "bytes of pieces that the last micro-batch wrote",
+    "weft_ahead_rows_total": "rows set aside because their time was far ahead of the clock",
+    "weft_damaged_requests": "requests that could not be read and were set aside",
     "weft_queries": "queries that run",
     "weft_changes": "number of the catalogue entry that runs",
     "weft_query_late_rows_total": "rows that came when all their windows were closed",
@@ -41,6 +43,8 @@ def prometheus(status: Status) -> str:
         ("weft_slices", {}, status.slices),
         ("weft_state_read_bytes", {}, status.read_bytes),
         ("weft_state_written_bytes", {}, status.written_bytes),
+        ("weft_ahead_rows_total", {}, status.ahead_rows),
+        ("weft_damaged_requests", {}, len(status.damaged_requests)),
         ("weft_queries", {}, len(status.queries)),
         ("weft_changes", {}, status.changes),
     ]

@@ -59,6 +59,7 @@ class Operator(StatefulProcessor):
             return  # closed with the input of this very micro-batch
         watermark = milliseconds * self.program.units_per_ms
         index.high = greatest([index.high, *(parcel.high for parcel in parcels)])
+        index.ahead += sum(parcel.ahead for parcel in parcels)
         merging: dict[int, float] = {}
         answering: dict[int, float] = {}
         output = _Output(int(key[0]))
@@ -201,6 +202,7 @@ def figures(
         "high": bucket.index.high,
         "rows": sum(parcel.rows for parcel in parcels),
         "late": {str(query): count for query, count in bucket.index.late.items()},
+        "ahead": bucket.index.ahead,
         "stores": stores,
         "fragments": len(bucket.index.fragments),
         "reads": traffic.reads,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from weft.spark.streaming.pieces import bytes_to_table, table_to_bytes
+from weft.spark.streaming.pieces import (
+    bytes_to_json,
+    bytes_to_table,
+    damaged,
+    json_to_bytes,
+    table_to_bytes,
+)
 
 ROWS = "rows"
 """The column that says how many rows a shard was made of."""
@@ -39,38 +44,43 @@ class Parcel:
     """The greatest time among the task's rows, of whatever bucket."""
     rows: int
     shipments: tuple[Shipment, ...] = ()
+    ahead: int = 0
+    """Rows of the task that the guard set aside."""
 
     def to_bytes(self) -> bytes:
         """The parcel as bytes; `from_bytes` reads them.
 
-        >>> Parcel.from_bytes(Parcel(7, 2).to_bytes())
-        Parcel(high=7, rows=2, shipments=())
+        >>> Parcel.from_bytes(Parcel(7, 2, ahead=1).to_bytes())
+        Parcel(high=7, rows=2, shipments=(), ahead=1)
         """
         bodies = [table_to_bytes(shipment.shards) for shipment in self.shipments]
-        header = json.dumps(
+        header = json_to_bytes(
             {
                 "high": self.high,
                 "rows": self.rows,
+                "ahead": self.ahead,
                 "shipments": [
                     [shipment.store, [f"{s:x}" for s in shipment.signatures], len(body)]
                     for shipment, body in zip(self.shipments, bodies, strict=True)
                 ],
             }
-        ).encode()
+        )
         return b"".join([_LENGTH.pack(len(header)), header, *bodies])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Parcel:
         """The parcel that `to_bytes` wrote."""
+        if len(data) < _LENGTH.size:
+            raise damaged("a parcel", f"{len(data)} bytes")
         (length,) = _LENGTH.unpack_from(data)
         at = _LENGTH.size + length
-        header = json.loads(data[_LENGTH.size : at])
+        header = bytes_to_json(data[_LENGTH.size : at], "a parcel")
         shipments = []
         for store, signatures, size in header["shipments"]:
             table = bytes_to_table(data[at : at + size], "a parcel")
             shipments.append(Shipment(store, tuple(int(s, 16) for s in signatures), table))
             at += size
-        return cls(header["high"], header["rows"], tuple(shipments))
+        return cls(header["high"], header["rows"], tuple(shipments), header["ahead"])
 
 
 def greatest(times: Iterable[int | None]) -> int | None:

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from weft.errors import CheckpointError
 
-LAYOUT = 1
+LAYOUT = 2
 """The version of everything that the operator keeps in its state."""
+REMEDY = "go on with the release of weft that wrote it, or start on a new checkpoint"
 _MAGIC = b"weft"
 _HEADER = struct.Struct("<4sHHI4x")  # 16 bytes, so that the columns behind it stay aligned
 _ARROW, _JSON = 1, 2
@@ -37,12 +38,29 @@ def unseal(data: bytes, form: int, what: str) -> memoryview:
     _, layout, found, checksum = _HEADER.unpack_from(data)
     if layout != LAYOUT:
         raise CheckpointError(
-            f"{what} in the state has layout version {layout}; this weft reads {LAYOUT}"
+            f"{what} in the state has layout version {layout}; this weft reads {LAYOUT}: {REMEDY}"
         )
     body = memoryview(data)[_HEADER.size :]
     if found != form or zlib.crc32(body) != checksum:
-        raise CheckpointError(f"{what} in the state is damaged: its checksum does not hold")
+        raise damaged(what, "its checksum does not hold")
     return body
+
+
+def checksum_of(data: bytes) -> int:
+    """The checksum in the header of something sealed.
+
+    >>> checksum_of(seal(b"x", 2)) == zlib.crc32(b"x")
+    True
+    """
+    return int(_HEADER.unpack_from(data)[3])
+
+
+def damaged(what: str, why: object) -> CheckpointError:
+    """An error about something in the state that cannot be read."""
+    return CheckpointError(
+        f"{what} in the state is damaged ({why}): put the checkpoint back from a backup, or start "
+        f"on a new one"
+    )
 
 
 def table_to_bytes(table: pa.Table) -> bytes:
@@ -59,8 +77,12 @@ def table_to_bytes(table: pa.Table) -> bytes:
 
 def bytes_to_table(data: bytes, what: str) -> pa.Table:
     """The table that `table_to_bytes` wrote."""
-    with pa.ipc.open_stream(pa.py_buffer(unseal(data, _ARROW, what))) as reader:
-        return reader.read_all()
+    body = unseal(data, _ARROW, what)
+    try:
+        with pa.ipc.open_stream(pa.py_buffer(body)) as reader:
+            return reader.read_all()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise damaged(what, error) from None
 
 
 def json_to_bytes(value: Any) -> bytes:
@@ -74,4 +96,8 @@ def json_to_bytes(value: Any) -> bytes:
 
 def bytes_to_json(data: bytes, what: str) -> Any:
     """The values that `json_to_bytes` wrote."""
-    return json.loads(bytes(unseal(data, _JSON, what)))
+    body = bytes(unseal(data, _JSON, what))
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise damaged(what, error) from None

@@ -8,8 +8,15 @@ from pyspark.sql import functions as F
 from weft.plan.time_axis import TimeAxis
 from weft.query.duration import parse_duration
 from weft.spark.streaming.compile import Compiled
+from weft.spark.streaming.guard import Guard
 from weft.spark.streaming.operator import OUTPUT, Operator
-from weft.spark.streaming.preaggregate import BUCKET, SPARK_SCHEMA, TIME, Preaggregate
+from weft.spark.streaming.preaggregate import (
+    AHEAD,
+    BUCKET,
+    SPARK_SCHEMA,
+    TIME,
+    Preaggregate,
+)
 
 _EVENT = "weft_event"
 # The operator drops rows that are behind the watermark, before any window could take them. It is
@@ -24,18 +31,29 @@ def delay_ms(watermark: str, axis: TimeAxis) -> int:
     return parse_duration(watermark, "watermark") // 1000
 
 
-def answers_frame(df: DataFrame, axis: TimeAxis, watermark: str, compiled: Compiled) -> DataFrame:
+def answers_frame(
+    df: DataFrame, axis: TimeAxis, watermark: str, compiled: Compiled, guard: Guard
+) -> DataFrame:
     """Every query's answers, and the operator's figures: columns that no query changes."""
     delay = delay_ms(watermark, axis)
     units = axis.units()
     event = f"timestamp_millis({units})" if axis.kind == "integer" else f"timestamp_micros({units})"
+    ahead = guard.condition(units)
+    # The watermark begins at the epoch, so a row that is to be set aside does not move it.
+    event = event if guard.limit is None else f"IF({ahead}, timestamp_micros(0L), {event})"
     buckets = compiled.program.buckets
     projected = (
         df.where(f"{axis.quoted} IS NOT NULL")
-        .selectExpr(f"{event} AS {_EVENT}", f"{units} AS {TIME}", *compiled.expressions)
+        .selectExpr(
+            f"{event} AS {_EVENT}",
+            f"{units} AS {TIME}",
+            f"{ahead} AS {AHEAD}",
+            *compiled.expressions,
+        )
         .withWatermark(_EVENT, f"{delay} milliseconds")
         .selectExpr(
             TIME,
+            AHEAD,
             *(expression.rsplit(" AS ", 1)[1] for expression in compiled.expressions),
             *(
                 f"CAST(pmod(xxhash64({', '.join(keys)}), {buckets}) AS INT) AS {name}"

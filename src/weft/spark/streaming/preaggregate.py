@@ -20,11 +20,15 @@ from weft.spark.streaming.shards import FRAGMENT, SLICE, flat, merged
 
 Int64 = npt.NDArray[np.int64]
 TIME = "t"
+AHEAD = "ahead"
+"""The column that says which rows the guard sets aside."""
 BUCKET = "bucket"
 SCHEMA = pa.schema([(BUCKET, pa.int32()), ("parcel", pa.binary())])
 SPARK_SCHEMA = "bucket int, parcel binary"
 MOST = 1 << 20
 """Rows that are aggregated at a time."""
+OLDEST = -(1 << 60)
+"""Times before it count as this one, as late as they are: arithmetic on them would overflow."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,13 @@ class Preaggregate:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         works = [_Work(store, self.program.buckets) for store in self.program.stores]
         high: int | None = None
-        rows = 0
+        rows = ahead = 0
         for table in _tables(batches):
             rows += table.num_rows
+            table, aside = set_aside(table)
+            ahead += aside
+            if not table.num_rows:
+                continue
             high = greatest([high, pc.max(table.column(TIME)).as_py()])
             for work in works:
                 work.add(table)
@@ -49,10 +57,24 @@ class Preaggregate:
         yield pa.RecordBatch.from_arrays(
             [
                 pa.array(self.program.labels or range(len(parcels)), pa.int32()),
-                pa.array([Parcel(high, rows, tuple(p)).to_bytes() for p in parcels], pa.binary()),
+                pa.array(
+                    [Parcel(high, rows, tuple(p), ahead).to_bytes() for p in parcels], pa.binary()
+                ),
             ],
             schema=SCHEMA,
         )
+
+
+def set_aside(table: pa.Table) -> tuple[pa.Table, int]:
+    """The rows that the guard lets through, and how many it does not.
+
+    >>> kept, aside = set_aside(pa.table({"t": [1, 9, 2], "ahead": [False, True, False]}))
+    >>> kept.column("t").to_pylist(), aside
+    ([1, 2], 1)
+    """
+    ahead = flat(table, AHEAD)
+    count = pc.sum(ahead).as_py() or 0
+    return (table.filter(pc.invert(ahead)).combine_chunks(), count) if count else (table, 0)
 
 
 def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -87,7 +109,7 @@ class _Work:
             kept = fragments != self.signatures.get(0, -1)
             if not kept.all():
                 table, fragments = table.filter(pa.array(kept)).combine_chunks(), fragments[kept]
-        slices = self.edges.slice_start(flat(table, TIME).to_numpy())
+        slices = self.edges.slice_start(np.maximum(flat(table, TIME).to_numpy(), OLDEST))
         needed = self.edges.needed(slices)
         if not needed.all():  # between windows that leave gaps
             table, slices = table.filter(pa.array(needed)).combine_chunks(), slices[needed]

@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.errors import CheckpointError
 from weft.query.query import Query
-from weft.sinks.files import Folder
+from weft.sinks.files import ASIDE, Folder
 
 
 class Requests:
@@ -36,7 +36,10 @@ class Requests:
         return self._ask({"op": "drop", "name": name})
 
     def _ask(self, body: dict[str, Any]) -> str:
-        ticket = f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}"
+        # After those that wait, also when the clock has gone back: an add before its drop.
+        waiting = [int(name[:20]) for name in self._asked.names() if name[:20].isdigit()]
+        number = max([time.time_ns(), *(one + 1 for one in waiting)])
+        ticket = f"{number:020d}-{uuid.uuid4().hex[:8]}"
         self._asked.write(f"{ticket}.json", "request", body)
         return ticket
 
@@ -53,13 +56,27 @@ class Requests:
                 )
             time.sleep(0.1)
         error = self._replies.read(name, "reply")["error"]
+        self._replies.remove(name)  # nobody else waits for it
         if error is not None:
             raise CheckpointError(f"request {ticket} failed: {error}")
 
     def pending(self) -> list[tuple[str, dict[str, Any]]]:
-        """Requests that have not been answered, oldest first."""
-        names = self._asked.names()
-        return [(name.removesuffix(".json"), self._asked.read(name, "request")) for name in names]
+        """Requests that have not been answered, oldest first; damaged ones are set aside."""
+        found = []
+        for name in self._asked.names():
+            try:
+                found.append((name.removesuffix(".json"), self._asked.read(name, "request")))
+            except CheckpointError as error:
+                # It must not keep those behind it waiting, nor vanish: whoever asked is told.
+                if name in self._asked.names():  # else it was withdrawn a moment ago
+                    self._asked.set_aside(name)
+                    self.reply(name.removesuffix(".json"), f"{error}; it is set aside: ask again")
+        return found
+
+    def damaged(self) -> tuple[str, ...]:
+        """The files of requests that could not be read, as they lie set aside."""
+        folder = self._asked.sub(ASIDE)
+        return tuple(f"{folder.path}/{name}" for name in folder.names())
 
     def reply(self, ticket: str, error: str | None) -> None:
         """Answer a request; it is no longer pending."""

@@ -28,6 +28,7 @@ from weft.sinks.wire import COLUMNS
 from weft.spark.check import check_queries
 from weft.spark.rewrite import apply
 from weft.spark.streaming.compile import ZONE
+from weft.spark.streaming.guard import OBSERVED, Guard
 from weft.spark.streaming.pipeline import delay_ms
 from weft.spark.streaming.weaving import Encode
 
@@ -35,7 +36,7 @@ _EVENT, _TIME = "weft_event", "weft_time"
 
 
 def rewritten_frame(
-    df: DataFrame, axis: TimeAxis, watermark: str, plan: Plan, numbers: dict[str, int]
+    df: DataFrame, axis: TimeAxis, watermark: str, plan: Plan, numbers: dict[str, int], guard: Guard
 ) -> DataFrame:
     """Every query's answers in the columns that sinks take; `numbers` are the queries' numbers."""
     if axis.kind == "integer":
@@ -46,12 +47,17 @@ def rewritten_frame(
     delay = delay_ms(watermark, axis)
     event = f"timestamp_micros({axis.units()})"
 
+    kept = F.expr(f"NOT coalesce({guard.condition(axis.units())}, false)")
+
     def rows() -> DataFrame:
+        # Every chain reads the rows for itself: the first one counts those that are set aside.
+        counted = df if frames else df.observe(OBSERVED, F.count_if(~kept).alias("rows"))
+        timed = counted.where(kept).withColumn(_EVENT, F.expr(event))
         # A watermark of its own for every chain: Spark tells them apart by it.
-        return df.withColumn(_EVENT, F.expr(event)).withWatermark(_EVENT, f"{delay} milliseconds")
+        return timed.withWatermark(_EVENT, f"{delay} milliseconds")
 
     types = check_queries(df, axis, plan.queries)
-    frames = []
+    frames: list[DataFrame] = []
     for tree in plan.trees:
         queries = [plan.queries[int(row)] for row in tree.rows]
         if tree.coverage is None:

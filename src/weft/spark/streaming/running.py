@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from weft.errors import CheckpointError, EngineError, WeftError
+from weft.job.variables import redact
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import MicroBatch, Sink
 from weft.spark.streaming.adaptive import Adapter, measured_lines
+from weft.spark.streaming.burst import Burst
 from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.evolve import next_catalogue
+from weft.spark.streaming.guard import Guard, observed
 from weft.spark.streaming.heartbeat import Heartbeat
 from weft.spark.streaming.listener import listen
 from weft.spark.streaming.metrics import MetricsServer, prometheus
@@ -88,9 +91,14 @@ class Running:
         checkpoint: str,
         trigger: Trigger,
         adaptive: bool = False,
+        guard: Guard | None = None,
+        hide: Callable[[str], str] = redact,
     ) -> None:
         self.df, self.axis, self.sink, self.checkpoint = df, axis, sink, checkpoint
         self.trigger, self.adaptive = trigger, adaptive
+        self._hide = hide
+        self._observed = (0, -1)
+        self.guard = Guard.of("auto", axis) if guard is None else guard
         self._files, self._progress_file = CatalogueFiles(checkpoint), ProgressFile(checkpoint)
         self._requests = Requests(checkpoint)
         self._progress = self._progress_file.read()
@@ -140,11 +148,12 @@ class Running:
 
     def _frame(self) -> DataFrame:
         settings = self.catalogue.settings
+        guard = self.guard.since(self._progress.high, self._progress.clock)
         if settings.engine == "operator":
-            return answers_frame(self.df, self.axis, settings.watermark, self._compiled)
+            return answers_frame(self.df, self.axis, settings.watermark, self._compiled, guard)
         plan = Plan.from_dict(self.catalogue.plan)
         numbers = {entry.query.name: entry.number for entry in self.catalogue.entries}
-        return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers)
+        return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers, guard)
 
     def _deliver(self, frame: DataFrame, number: int) -> None:
         """Called by Spark for each micro-batch. Errors are told in short.
@@ -157,14 +166,15 @@ class Running:
         except Exception as error:
             if self._pausing.is_set():
                 raise EngineError(_INTERRUPTED) from None
-            self._error = str(error)
-            text = " ".join(str(error).split()).replace("py4j.protocol.", "")
+            self._error = self._hide(str(error))
+            text = " ".join(self._error.split()).replace("py4j.protocol.", "")
             raise EngineError(
                 f"micro-batch {number} was not delivered: {type(error).__name__}: {text[:_SAID]}"
             ) from None
 
     def _deliver_batch(self, frame: DataFrame, number: int) -> None:
-        began = time.perf_counter()
+        began, clock = time.perf_counter(), time.time_ns() // 1000
+        self.guard.check_clock(clock, self._progress.clock)
         compiled = self._compiled
         with lowered_frame(frame, self.axis, compiled, self.catalogue) as lowered:
             mode = self.catalogue.settings.mode
@@ -174,9 +184,12 @@ class Running:
             greatest(one["high"] for one in figures),
             greatest(one["watermark"] for one in figures),
             number,
+            self.catalogue.number,
+            clock,
         )
         self._progress_file.write(progress)
         self._progress = progress
+        self._observed_ahead()
         self._tally.add(number, figures, time.perf_counter() - began)
 
     def stop(self, timeout: float = 60.0) -> None:
@@ -238,7 +251,8 @@ class Running:
             except Exception as error:
                 if self._recovered(query):
                     continue
-                self._error = self._error or str(error)  # what a sink said is nearer to the cause
+                # What a sink said is nearer to the cause.
+                self._error = self._error or self._hide(str(error))
                 self._close()
                 raise
             with self._lock:
@@ -330,12 +344,32 @@ class Running:
                 query = self._query
                 if not query.isActive and query.exception() is not None:
                     self._recovered(query)
-                for ticket, asked in self._requests.pending():
-                    self._requests.reply(ticket, self._handle(asked))
+                pending = self._requests.pending()
+                if not self._handle_together(pending):
+                    for ticket, asked in pending:
+                        self._requests.reply(ticket, self._handle(asked))
                 if self.adaptive:
                     self._adapt()
             except Exception as error:  # the stream itself goes on
-                self._error = str(error)
+                self._error = self._hide(str(error))
+
+    def _handle_together(self, pending: Sequence[tuple[str, dict[str, Any]]]) -> bool:
+        """Carry out many requests as one change; False, and nothing done, if any is amiss.
+
+        Every change starts the stream again, which a thousand of them in a minute cannot each do.
+        """
+        if len(pending) < 2:
+            return False
+        try:
+            with self._lock:
+                burst = Burst.of(self.catalogue.queries, [asked for _, asked in pending])
+                if burst.changes:
+                    self._change(burst.applied(Plan.from_dict(self.catalogue.plan)), burst.backfill)
+        except Exception:  # one by one, whoever asked for what is amiss is told so
+            return False
+        for ticket, _ in pending:
+            self._requests.reply(ticket, None)
+        return True
 
     def _handle(self, asked: dict[str, Any]) -> str | None:
         try:
@@ -346,9 +380,9 @@ class Running:
             else:
                 raise CheckpointError(f"op={asked['op']!r}: accepted are add, drop")
         except WeftError as error:
-            return str(error)
+            return self._hide(str(error))
         except Exception as error:  # whoever asked must hear of it, and the request not come again
-            return f"{type(error).__name__}: {error}"
+            return self._hide(f"{type(error).__name__}: {error}")
         return None
 
     def _adapt(self) -> None:
@@ -361,6 +395,14 @@ class Running:
     def _rate(self) -> float | None:
         """Rows per second of event time, as measured."""
         return self._tally.rate(1 if self.axis.kind == "integer" else 1_000_000)
+
+    def _observed_ahead(self) -> int:
+        """Rows that the rewrite engine set aside since the start; Spark keeps few reports."""
+        if self.catalogue.settings.engine != "operator":
+            rows, batch = self._observed
+            more, batch = observed(self._query.recentProgress, batch)
+            self._observed = (rows + more, batch)
+        return self._observed[0]
 
     def status(self) -> Status:
         """Rates, lag, state, late rows and each query's share, as of the last micro-batch."""
@@ -425,6 +467,8 @@ class Running:
             ),
             stores=tuple(stores),
             error=self._error,
+            ahead_rows=tally.ahead_rows + self._observed_ahead(),
+            damaged_requests=self._requests.damaged(),
         )
 
     def metrics(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from weft.errors import CheckpointError, EngineError, WorkloadError
+from weft.job.variables import redact
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
@@ -22,6 +24,7 @@ from weft.spark.streaming.catalogue import (
 )
 from weft.spark.streaming.compile import compile_catalogue
 from weft.spark.streaming.evolve import first_catalogue, next_catalogue
+from weft.spark.streaming.guard import Guard
 from weft.spark.streaming.running import Running, Trigger
 
 MODES = ("append", "update")
@@ -40,12 +43,16 @@ def start(
     buckets: int | None = None,
     adaptive: bool = False,
     metrics_port: int | None = None,
+    max_ahead: str | None = "auto",
+    hide: Callable[[str], str] = redact,
     **planning: Any,
 ) -> Running:
     """Start a stream, or go on with the one that the checkpoint holds.
 
     On a new checkpoint the queries given are planned and written to its catalogue. On one that has
-    a catalogue, no queries need be given; of those that are, only new ones are added.
+    a catalogue, no queries need be given; of those that are, only new ones are added. `max_ahead`
+    is how far ahead of the clock a row may be before it is set aside; `hide` takes secrets out of
+    what errors say.
     """
     if not df.isStreaming:
         raise EngineError(
@@ -53,14 +60,16 @@ def start(
         )
     if output_mode not in MODES:
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
-    when = Trigger.of(trigger)
+    when, guard = Trigger.of(trigger), Guard.of(max_ahead, axis)
     files = CatalogueFiles(checkpoint)
-    now = files.latest()
+    now, progress = files.latest(), ProgressFile(checkpoint).read()
+    guard.check_clock(time.time_ns() // 1000, progress.clock)
+    if now is None or now.number < progress.change:
+        _refuse_lost(checkpoint, now, progress)
     if now is None:
         catalogue = _first(df, axis, watermark, queries, output_mode, buckets, planning)
     else:
         _check(now, axis, watermark, output_mode)
-        progress = ProgressFile(checkpoint).read()
         catalogue = reconciled(now, files.ever(), queries, progress)
     if catalogue is not now:
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
@@ -74,10 +83,24 @@ def start(
         checkpoint=checkpoint,
         trigger=when,
         adaptive=adaptive,
+        guard=guard,
+        hide=hide,
     )
     if metrics_port is not None:
         running.serve_metrics(metrics_port)
     return running
+
+
+def _refuse_lost(checkpoint: str, now: Catalogue | None, progress: Progress) -> None:
+    """Refuse a checkpoint whose last micro-batch ran under a catalogue that is not there."""
+    if progress.batch < 0:
+        return
+    found = "no catalogue" if now is None else f"nothing after change {now.number}"
+    raise CheckpointError(
+        f"{checkpoint}/weft/catalogue has {found}, and the stream ran under change "
+        f"{progress.change}: put {progress.change:08d}.json back from a backup of the checkpoint, "
+        f"or start on a new checkpoint"
+    )
 
 
 def _first(

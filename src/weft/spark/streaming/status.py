@@ -63,6 +63,10 @@ class Status:
     queries: tuple[QueryStatus, ...]
     stores: tuple[StoreStatus, ...]
     error: str | None = None
+    ahead_rows: int = 0
+    """Rows set aside because their time was far ahead of the clock, in the checkpoint's life."""
+    damaged_requests: tuple[str, ...] = ()
+    """Requests of other processes that could not be read, and were set aside."""
 
     def query(self, name: str) -> QueryStatus:
         """The status of one query."""
@@ -127,6 +131,11 @@ class Tally:
     def total(self, name: str) -> int:
         """The sum of a figure over the buckets, in the last micro-batch."""
         return int(sum(one[name] for one in self.last))
+
+    @property
+    def ahead_rows(self) -> int:
+        """Rows that the guard set aside; buckets that came later have seen fewer."""
+        return max((one.get("ahead", 0) for one in self.last), default=0)
 
     def late_rows(self, query: int) -> int:
         """Rows too late for every window of a query."""

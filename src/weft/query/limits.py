@@ -1,0 +1,110 @@
+"""What an untrusted query may ask for: functions, sizes and numbers, as the owner sets them.
+
+The owner is whoever runs the process: limits come from its environment, never from a job file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from weft.errors import ExpressionError, QueryError, WindowError, WorkloadError
+
+if TYPE_CHECKING:
+    from weft.query.query import Query
+
+LIMITS, FUNCTIONS = "WEFT_LIMITS", "WEFT_ALLOW_FUNCTIONS"
+"""The variables: `queries=500,text=20000`, and `my_udf,other_udf` or `*`."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much may be asked for at once; `WEFT_LIMITS` sets others.
+
+    >>> Limits.read("queries=500, text=20000")
+    Limits(queries=500, predicates=10000, progressions=100000, windows_per_row=1000000, text=20000)
+    """
+
+    queries: int = 100_000
+    """Queries on one stream or DataFrame."""
+    predicates: int = 10_000
+    """Different conditions among them."""
+    progressions: int = 100_000
+    """Different progressions of edges among their windows."""
+    windows_per_row: int = 1_000_000
+    """Windows of one query that a row lies in: range / slide."""
+    text: int = 100_000
+    """Characters of an expression or statement."""
+
+    @classmethod
+    def read(cls, text: str) -> Limits:
+        """From the text of `WEFT_LIMITS`."""
+        known = [field.name for field in fields(cls)]
+        found: dict[str, int] = {}
+        for entry in filter(str.strip, text.split(",")):
+            name, _, value = (part.strip() for part in entry.partition("="))
+            if name not in known or not value.isascii() or not value.isdigit() or int(value) < 1:
+                raise QueryError(
+                    f"{LIMITS}: {entry.strip()!r} is not a limit: accepted are "
+                    f"{', '.join(f'{one}=N' for one in known)}, with commas between, N at least 1"
+                )
+            found[name] = int(value)
+        return cls(**found)
+
+
+_read = lru_cache(maxsize=8)(Limits.read)
+
+
+def limits() -> Limits:
+    """The limits that are in force."""
+    return _read(os.environ.get(LIMITS, ""))
+
+
+def allows(function: str) -> bool:
+    """Whether the owner allows a function that is not one of Spark's own deterministic ones.
+
+    >>> os.environ["WEFT_ALLOW_FUNCTIONS"] = "fair_price, Spread"
+    >>> allows("spread"), allows("other")
+    (True, False)
+    >>> del os.environ["WEFT_ALLOW_FUNCTIONS"]
+    """
+    named = {name.strip().lower() for name in os.environ.get(FUNCTIONS, "").split(",")}
+    return "*" in named or function.lower() in named
+
+
+def check_text(sql: str, what: str) -> None:
+    """Refuse a text that is too long to be read in reasonable time."""
+    most = limits().text
+    if len(sql) > most:
+        raise ExpressionError(
+            f"{what} has {len(sql):,} characters: at most {most:,} are accepted "
+            f"(the limit text of {LIMITS})"
+        )
+
+
+def check_queries(queries: Sequence[Query]) -> None:
+    """Refuse more than may be asked for at once."""
+    most = limits()
+    for query in queries:
+        window = query.window
+        if window.range > most.windows_per_row * window.slide:
+            raise WindowError(
+                f"query {query.name!r}: a row lies in {-(-window.range // window.slide):,} windows "
+                f"(range / slide): at most {most.windows_per_row:,} are accepted (the limit "
+                f"windows_per_row of {LIMITS})"
+            )
+    edges = {edge for query in queries for edge in query.window.progressions()}
+    counts = {
+        "queries": len(queries),
+        "predicates": len({query.predicate for query in queries}),
+        "progressions": len(edges),
+    }
+    for name, count in counts.items():
+        if count > getattr(most, name):
+            raise WorkloadError(
+                f"{count:,} {name} are asked for: at most {getattr(most, name):,} are accepted "
+                f"(the limit {name} of {LIMITS})"
+            )

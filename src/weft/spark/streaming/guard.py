@@ -1,0 +1,115 @@
+"""The guard: rows with a time far ahead of the clock are set aside before the watermark sees them.
+
+One such row would move the watermark years ahead, close every window and make every later row late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from typing import Any
+
+from weft.errors import EngineError, QueryError
+from weft.plan.time_axis import TimeAxis
+from weft.query.duration import format_duration, parse_duration
+
+AHEAD = "1 day"
+"""How far ahead a row may be if nothing is said: more than two time zones can differ by."""
+AUTO, OFF = "auto", "off"
+OBSERVED = "weft_ahead"
+"""Under this name the rewrite engine has Spark count the rows that are set aside."""
+_OLDEST = 1_704_067_200_000_000  # 2024-01-01: a clock before it has not been set
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Rows more than `limit` ahead of the clock are set aside; None lets every row through.
+
+    The clock is that of the driver as a micro-batch begins, which Spark writes to the checkpoint,
+    so that a micro-batch that is run again sets the same rows aside. `floor` is the latest that
+    the stream is known to have come: a clock that says less is not believed.
+
+    >>> Guard.of("1 hour", TimeAxis("ts")).condition("t")
+    't > greatest(unix_micros(current_timestamp()), 0L) + 3600000000L'
+    >>> Guard.of("off", TimeAxis("ts")).condition("t"), Guard.of("auto", TimeAxis("ts")).limit
+    ('false', 86400000000)
+    """
+
+    limit: int | None
+    floor: int = 0
+
+    @classmethod
+    def of(cls, max_ahead: str | None, axis: TimeAxis) -> Guard:
+        """From a duration, "off" (or None), or "auto": a day, and off on an integer axis."""
+        if max_ahead is None or max_ahead == OFF or (max_ahead == AUTO and axis.kind == "integer"):
+            return cls(None)
+        if axis.kind == "integer":
+            raise EngineError(
+                f"max_ahead={max_ahead!r}: the time column {axis.column!r} is an integer, which no "
+                f"clock tells the time of: accepted are 'off' and 'auto'"
+            )
+        try:
+            limit = parse_duration(AHEAD if max_ahead == AUTO else max_ahead, "max_ahead")
+        except QueryError as error:
+            raise EngineError(f"{error}; also accepted are 'off' and 'auto' (1 day)") from None
+        if limit < 0:
+            raise EngineError(f"max_ahead={max_ahead!r}: must not be negative")
+        return cls(limit)
+
+    def since(self, *known: int | None) -> Guard:
+        """The guard, with the latest of some times as its floor."""
+        return replace(self, floor=max([self.floor, *(time for time in known if time is not None)]))
+
+    def condition(self, units: str) -> str:
+        """SQL that is true of rows to set aside; `units` is SQL of a row's time as a long."""
+        if self.limit is None:
+            return "false"
+        clock = f"greatest(unix_micros(current_timestamp()), {self.floor}L)"
+        return f"{units} > {clock} + {self.limit}L"
+
+    def check_clock(self, now: int, latest: int | None) -> None:
+        """Refuse a clock that cannot be right: by it, good rows would be set aside.
+
+        >>> Guard(limit=10).check_clock(now=_OLDEST, latest=_OLDEST + 10)
+        >>> Guard(limit=10).check_clock(now=_OLDEST, latest=_OLDEST + 11)
+        Traceback (most recent call last):
+        ...
+        weft.errors.EngineError: the clock says 2024-01-01 00:00:00 UTC and has said ...
+        """
+        if self.limit is None:
+            return
+        remedy = (
+            "set it and start the stream again on the same checkpoint, which goes on where it was; "
+            "max_ahead='off' does without a clock"
+        )
+        if now < _OLDEST:
+            raise EngineError(f"the clock says {_shown(now)}, so it is not set: {remedy}")
+        if latest is not None and now < latest - self.limit:
+            raise EngineError(
+                f"the clock says {_shown(now)} and has said {_shown(latest)} before: rows more "
+                f"than {format_duration(self.limit)} ahead of it would be set aside wrongly: "
+                f"{remedy}"
+            )
+
+
+def observed(reports: Iterable[Any], after: int) -> tuple[int, int]:
+    """Rows set aside by micro-batches after one, by Spark's reports of them, and the last of them.
+
+    >>> observed([{"batchId": b, "observedMetrics": {OBSERVED: {"rows": b}}} for b in (1, 2)], 0)
+    (3, 2)
+    """
+    rows = 0
+    for report in reports:
+        if report["batchId"] > after:
+            after = report["batchId"]
+            found = (report["observedMetrics"] or {}).get(OBSERVED)
+            rows += int(found["rows"] or 0) if found else 0
+    return rows, after
+
+
+def _shown(micros: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(micros // 1_000_000, timezone.utc):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError, OSError):  # past the year 9999
+        return f"{micros} microseconds since 1970"

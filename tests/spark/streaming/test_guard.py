@@ -1,0 +1,106 @@
+"""Rows years ahead are set aside, and windows stay open for those that come after."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from same import AXIS, assert_same, rows
+
+from weft.errors import EngineError
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.sinks import MemorySink, read_results
+from weft.spark.native import native
+from weft.spark.streaming.catalogue import Progress, ProgressFile
+from weft.spark.streaming.guard import Guard
+from weft.spark.streaming.starting import start
+
+MINUTE = 60_000_000
+YEAR = 365 * 24 * 60 * MINUTE
+TEN = Query("ten", aggs={"n": "count(*)"}, window=Window(range="10 minutes"), by=["k"])
+
+
+@pytest.mark.parametrize(
+    ("given", "limit"),
+    [("auto", 86_400_000_000), ("off", None), (None, None), ("2 hours", 7_200_000_000)],
+)
+def test_what_is_accepted(given, limit):
+    assert Guard.of(given, AXIS).limit == limit
+
+
+def test_what_is_refused():
+    with pytest.raises(EngineError, match=r"max_ahead='soon'.*also accepted are 'off'"):
+        Guard.of("soon", AXIS)
+    with pytest.raises(EngineError, match="must not be negative"):
+        Guard.of("-1 hour", AXIS)
+    with pytest.raises(EngineError, match="is an integer, which no clock"):
+        Guard.of("1 hour", TimeAxis("n", "integer"))
+    assert Guard.of("auto", TimeAxis("n", "integer")).limit is None
+
+
+def test_a_clock_that_is_not_set_is_not_believed():
+    with pytest.raises(EngineError, match=r"1970-01-01 00:00:05 UTC, so it is not set"):
+        Guard(limit=10).check_clock(5_000_000, None)
+    Guard(limit=None).check_clock(5_000_000, 2**62)
+
+
+@pytest.mark.parametrize("engine", ["operator", "rewrite"])
+def test_a_row_years_ahead_closes_no_window(spark, feed, tmp_path, engine):
+    out, given = str(tmp_path / "out"), {"checkpoint": str(tmp_path / "ck")}
+    given |= {"trigger": "available_now", "watermark": "5 minutes"}
+    if engine == "rewrite":
+        given |= {"engine": "rewrite", "strategy": "coverage"}
+    far = time.time_ns() // 1000 + 3 * YEAR
+    feed.minutes(0, 15)
+    # Spark's own operators end on times whose windows overflow; the operator takes any.
+    past = -(2**63) if engine == "operator" else -62_135_596_800_000_000
+    feed.put(np.array([far, 2**63 - 1, past, past + 1]))
+    feed.minutes(11, 30)
+    feed.end()
+    running = start(feed.stream(spark), AXIS, out, queries=[TEN], **given)
+    running.await_termination()
+    status = running.status()
+    assert status.ahead_rows == 2
+    assert "weft_ahead_rows_total 2\n" in running.metrics()
+    if engine == "operator":
+        assert running.progress.high < far
+        assert status.query("ten").late_rows == 2  # those before 1970
+    expected = native(feed.batch(spark).where("year(ts) between 2000 and 2024"), AXIS, TEN)
+    found = rows(read_results(spark, out, "ten").collect())
+    assert_same("ten", found, rows(expected.collect()))
+    assert len(found) > 20
+
+
+def test_the_guard_is_off_where_that_is_asked(spark, feed, tmp_path):
+    sink = MemorySink()
+    feed.put(np.array([time.time_ns() // 1000 + YEAR]))
+    feed.put(np.array([time.time_ns() // 1000 + 2 * YEAR]))
+    given = {"checkpoint": str(tmp_path / "ck"), "trigger": "available_now"}
+    given |= {"watermark": "5 minutes", "max_ahead": "off"}
+    running = start(feed.stream(spark), AXIS, sink, queries=[TEN], **given)
+    running.await_termination()
+    assert running.status().ahead_rows == 0
+    assert len(sink.rows["ten"]) == 1
+
+
+def test_a_clock_that_goes_back_stops_the_stream_and_loses_nothing(spark, feed, tmp_path):
+    """As if the clock had been right until yesterday's run, and were ten days behind today."""
+    out, given = str(tmp_path / "out"), {"checkpoint": str(tmp_path / "ck")}
+    given |= {"trigger": "available_now", "watermark": "5 minutes"}
+    now = time.time_ns() // 1000
+    feed.minutes(0, 15)
+    running = start(feed.stream(spark), AXIS, out, queries=[TEN], **given)
+    running.await_termination()
+    before = running.progress
+    assert before.clock >= now
+    right = Progress(**{**before.__dict__, "clock": now + 240 * 60 * MINUTE})
+    ProgressFile(given["checkpoint"]).write(right)
+    with pytest.raises(EngineError, match=r"the clock says .* has said .* set it and start"):
+        start(feed.stream(spark), AXIS, out, **given)
+    # Rows of the time that it really is count, whatever the clock says: the floor is believed.
+    feed.put(np.array([now + 239 * 60 * MINUTE] * 5), k=["a"] * 5)
+    condition = Guard.of("auto", AXIS).since(right.high, right.clock).condition("unix_micros(ts)")
+    assert feed.batch(spark).where(condition).count() == 0

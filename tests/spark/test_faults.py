@@ -1,0 +1,75 @@
+"""Faults in their short form: each family ends as the page on reliability says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weft.errors import EngineError
+from weft.spark.faults.__main__ import FAMILIES, run
+from weft.spark.faults.memory import memory
+from weft.spark.faults.outcome import (
+    RIGHT,
+    STOPPED,
+    Outcome,
+    Wrong,
+    stopped_by,
+    table,
+    write_between,
+)
+from weft.spark.faults.soak import Sample, Soak, soak
+
+PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+
+
+def test_a_table_is_put_between_its_markers(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("a\n<!-- faults -->\nold\n<!-- end of faults -->\nb\n")
+    text = table([("disk", Outcome("full", "a|b", RIGHT, 1234))])
+    write_between(page, "faults", text)
+    write_between(page, "faults", text)
+    assert page.read_text().count("| disk | full | a\\|b | right answers | 1,234 |") == 1
+    assert page.read_text().startswith("a\n")
+    assert page.read_text().endswith("b\n")
+    with pytest.raises(EngineError, match="no place for 'soak'"):
+        write_between(page, "soak", text)
+
+
+def test_the_page_has_a_place_for_every_table():
+    for marker in ("faults", "soak", "fuzz"):
+        assert f"<!-- {marker} -->\n" in PAGE.read_text()
+        assert f"<!-- end of {marker} -->" in PAGE.read_text()
+
+
+def test_a_stop_must_say_why():
+    assert stopped_by("x /a/b/c.json is damaged", "is damaged") == "x c.json is damaged"
+    with pytest.raises(Wrong, match="does not say 'is damaged'"):
+        stopped_by("something else", "is damaged")
+
+
+def test_growth_is_seen():
+    now = memory()
+    flat = [Sample(now, 1000, 5)] * 40
+    Soak(1.0, 1, 1, 1, flat).check()
+    grown = [Sample(now, 1000 + at * 10_000_000, 5) for at in range(40)]
+    with pytest.raises(Wrong, match="state_bytes grew from"):
+        Soak(1.0, 1, 1, 1, grown).check()
+
+
+@pytest.mark.integration
+def test_every_family_ends_as_it_should(tmp_path):
+    """Kills have a test of their own."""
+    names = [name for name in FAMILIES if name not in ("kills", "executors")]
+    outcomes, wrong = run(tmp_path, names, short=True)
+    assert wrong == []
+    assert {family for family, _ in outcomes} == set(names)
+    assert all(outcome.ended in (RIGHT, STOPPED) and outcome.rows for _, outcome in outcomes)
+
+
+@pytest.mark.integration
+def test_a_short_soak(tmp_path):
+    found = soak(tmp_path, minutes=0.7)
+    assert found.changes >= 2
+    assert found.rows > 100
+    assert "Python workers together" in found.text()
