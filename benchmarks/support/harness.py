@@ -104,13 +104,9 @@ def commit() -> str:
 
 def save(path: Path, rows: Rows, *, full: bool, seconds: float) -> None:
     """Write rows with the union of their columns, in order of appearance."""
-    about = dict(
-        zip(
-            RUN_COLUMNS,
-            ("full" if full else "quick", round(seconds, 1), commit(), machine()),
-            strict=False,
-        )
-    )
+    form = "full" if full else "quick"
+    values = (form, round(seconds, 1), commit(), machine())
+    about = dict(zip(RUN_COLUMNS, values, strict=True))
     columns = list(dict.fromkeys(column for row in rows for column in row))
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -140,10 +140,10 @@ def test_pictures_of_every_kind_are_the_same_bytes_twice(tmp_path: Path, kind: s
 
 def test_only_what_is_between_the_markers_is_written(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
+    page.write_text(f"before\n{BEGIN}\nOLD TEXT\n{END}\nafter\n", encoding="utf-8")
     write_page([Bench("factor_example")], page)
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"before\n{BEGIN}\n")
     assert text.endswith(f"{END}\nafter\n")
     assert "480 to 150" in text
-    assert "old" not in text
+    assert "OLD TEXT" not in text
