@@ -9,7 +9,7 @@ from benchmarks.support.sparks import time_left
 
 PICTURE = Picture("predicted", "seconds", "strategy", kind="points", log="xy",
                   xlabel="predicted seconds of one core")  # fmt: skip
-QUICK, FULL = 5, 100
+QUICK, FULL = 4, 100
 
 
 def run(full: bool) -> Rows:

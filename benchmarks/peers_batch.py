@@ -12,7 +12,7 @@ PICTURE = Picture("engine", "seconds", "form_of_query", kind="bars", log="y")
 
 def run(full: bool) -> Rows:
     """Each as its users would write it, warm, with the same answers; versions recorded."""
-    table = peers.rows(5_000_000 if full else 500_000)
+    table = peers.rows(5_000_000 if full else 200_000)
     rows: Rows = []
     expected: peers.Answers = {}
     for name in ("spark", "weft", "duckdb", "polars"):

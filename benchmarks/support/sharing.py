@@ -10,10 +10,10 @@ from weft.bench.counting import aggregations
 from weft.bench.trades import market, workload
 from weft.spark.native import native_filters, union
 
-QUICK, FULL = (8, 32), (16, 32, 64, 128, 256)
+QUICK, FULL = (4, 24), (16, 32, 64, 128, 256)
 REGULAR = (16, 36, 64, 144, 256)
 """The paper's sizes of workload C: squares."""
-ALONE = 8
+ALONE = 16
 """Queries up to which each is given a tree of its own, too: a tree takes half a second."""
 UNION = 64
 """Queries up to which their union is run: planning and compiling it takes a minute there."""
@@ -22,7 +22,7 @@ PICTURE = Picture("queries", "seconds", "strategy", log="xy")
 
 def measured(kind: str, full: bool) -> Rows:
     """Every strategy at every size; answers compared, aggregations counted in two ways."""
-    table = market().joined() if full else market(100_000).joined()
+    table = market().joined() if full else market(60_000).joined()
     rows: Rows = []
     with cached(table) as df:
         for count in (REGULAR if kind == "C" else FULL) if full else QUICK:
@@ -50,7 +50,7 @@ def measured(kind: str, full: bool) -> Rows:
             seconds, expected = timed(plain)
             rows.append(head | {"strategy": "plain, one by one", "seconds": seconds})
             rows[-1]["answers"] = compare(found, expected, queries, f"{kind} at {count}")
-            if count <= ALONE:
+            if full and count <= ALONE:
                 seconds, own = best(woven(df, queries, strategy="no_share")[2], repeats=1)
                 compare(own, expected, queries, f"{kind} at {count}, no_share")
                 rows.append(head | {"strategy": "weft, a tree each", "seconds": seconds})
