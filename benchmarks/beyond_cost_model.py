@@ -39,5 +39,5 @@ def claim(rows: Rows) -> Claim:
         f"workloads; with coverage plans {everything['correlation']:.3f}",
         holds=at["correlation"] >= TARGET,
         ratio=at["correlation"] / TARGET,
-        comment=f"by strategy: {by}; coverage plans are priced in inputs, not nanoseconds",
+        comment=f"by strategy: {by}; coverage plans are priced without what a job costs by itself",
     )

@@ -40,10 +40,10 @@ def names() -> list[str]:
 def spark(table: pa.Table) -> Iterator[tuple[str, Runs]]:
     """Plain Spark SQL: GROUP BY window(...)."""
     with stored(session(), table) as df:
-        df.createOrReplaceTempView("rows")
+        df.createOrReplaceTempView("events")
         sql = {
             name: "SELECT unix_micros(window.start) AS start, k, max(v) AS hi, count(*) AS n FROM "
-            f"rows GROUP BY window(ts, '{r} seconds', '{s} seconds'), k"
+            f"events GROUP BY window(ts, '{r} seconds', '{s} seconds'), k"
             for name, (r, s) in zip(names(), WINDOWS, strict=True)
         }
         one = {name: session().sql(text) for name, text in sql.items()}
