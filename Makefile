@@ -27,8 +27,13 @@ fmt: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Every figure and table of the papers, quick or whole (FULL=1), then their pictures and table.
+# A benchmark that fails says why; the others go on, and the exit code tells.
 bench: $(READY)
-	$(BIN)/weft bench plan
+	@$(BIN)/python -m pip install --quiet "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --group bench
+	@$(BIN)/python -m benchmarks run $(if $(FULL),--full); done=$$?; \
+	  $(BIN)/python -m benchmarks draw && exit $$done
 
 # Faults done to streams, seeded: the table in docs/reliability.md; then a stream killed again and
 # again while queries come and go. Every answer is compared with the batch one.

@@ -18,7 +18,7 @@ LIMITS = {"bitset": 10**6, "f1": 10**5, "f1_table": 10**5}
 
 def point(setting: Setting) -> tuple[BenchReport, dict[str, dict[str, object]]]:
     report = BenchReport()
-    rows = bench._point({"experiment": "0"}, setting, 0, LIMITS, report)
+    rows = bench.point({"experiment": "0"}, setting, 0, LIMITS, report)
     return report, {str(row["method"]): row for row in rows}
 
 

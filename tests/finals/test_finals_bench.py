@@ -22,9 +22,9 @@ def test_the_oracle_is_a_sliding_maximum() -> None:
 
 def test_every_part_gives_rows_and_no_wrong_answers() -> None:
     report = BenchReport()
-    finals._one_range(report, RNG, [4, 256], 2000)
-    finals._every_range(report, RNG, [4, 16])
-    finals._memory(report, [8, 9])
+    finals.one_range(report, RNG, [4, 256], 2000)
+    finals.every_range(report, RNG, [4, 16])
+    finals.memory(report, [8, 9])
     finals._batch(report, RNG, 20_000)
     assert report.failures == []
     kinds = [next(iter(row)) for row in report.rows]
@@ -46,7 +46,7 @@ def test_a_wrong_answer_fails_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(finals, "slides", wrong)
     report = BenchReport()
-    finals._one_range(report, RNG, [256], 500)
+    finals.one_range(report, RNG, [256], 500)
     assert len(report.failures) == len(finals.ONE)
 
 

@@ -44,9 +44,9 @@ def run(quick: bool = True) -> BenchReport:
     copy_rate = _copy_rate()
     report.add({"float64 copied per second": copy_rate})
     windows = [1, 4, 16, 64, 256, 4096, 65_536] if quick else [4**k for k in range(11)]
-    _one_range(report, rng, windows, 1 << 19 if quick else 1 << 22)
-    _every_range(report, rng, [4, 16, 64, 256, 1024] if quick else [2**k for k in range(11)])
-    _memory(report, [8, 100, 1024, 1025] if quick else [8, 100, 1024, 1025, 65_536, 1_000_000])
+    one_range(report, rng, windows, 1 << 19 if quick else 1 << 22)
+    every_range(report, rng, [4, 16, 64, 256, 1024] if quick else [2**k for k in range(11)])
+    memory(report, [8, 100, 1024, 1025] if quick else [8, 100, 1024, 1025, 65_536, 1_000_000])
     _latency(report, rng, 4096, 20_000 if quick else 200_000)
     _lockstep(report, rng, copy_rate)
     _batch(report, rng, 500_000 if quick else 10_000_000)
@@ -104,7 +104,7 @@ def _filled(name: str, values: Float64, window: int, ranges: int = 1) -> Final |
     return final
 
 
-def _one_range(
+def one_range(
     report: BenchReport, rng: np.random.Generator, windows: Iterable[int], most: int
 ) -> None:
     """Experiment 1: slides per second with one range."""
@@ -147,7 +147,7 @@ def _one_range(
     ]
 
 
-def _every_range(report: BenchReport, rng: np.random.Generator, windows: Iterable[int]) -> None:
+def every_range(report: BenchReport, rng: np.random.Generator, windows: Iterable[int]) -> None:
     """Experiment 2: slides per second with every range from 1 to the window."""
     flatfit_gain, auto_gain = [], {}
     for window in windows:
@@ -188,7 +188,7 @@ def _every_range(report: BenchReport, rng: np.random.Generator, windows: Iterabl
     ]
 
 
-def _memory(report: BenchReport, windows: Iterable[int]) -> None:
+def memory(report: BenchReport, windows: Iterable[int]) -> None:
     """Experiment 3: bytes that a structure holds with one range."""
     names = ("naive", "flatfat", "bint", "flatfit", "two_stacks", "daba")
     saved = []

@@ -36,8 +36,8 @@ FIGURE_14 = Setting(250, max_slide=16, rate=100, skew=0.7, max_overlap=10)
 
 _SHORT = 0.005  # seconds below which a ratio says nothing
 _LONG = 0.2  # what takes longer is measured once
-_QUICK = {"bitset": 3 * 10**8, "f1": 2 * 10**7, "f1_table": 2 * 10**7}
-_FULL = {"bitset": 3 * 10**10, "f1": 2 * 10**9, "f1_table": 2 * 10**9}
+QUICK_LIMITS = {"bitset": 3 * 10**8, "f1": 2 * 10**7, "f1_table": 2 * 10**7}
+FULL_LIMITS = {"bitset": 3 * 10**10, "f1": 2 * 10**9, "f1_table": 2 * 10**9}
 
 Progress = Callable[[int, int, str], None]
 
@@ -56,7 +56,7 @@ def run(quick: bool = True, *, seeds: int = 1, progress: Progress | None = None)
     many times faster than `f1`; where `f1` ran past its budget, it is at least that.
     """
     report = BenchReport()
-    limits = _QUICK if quick else _FULL
+    limits = QUICK_LIMITS if quick else FULL_LIMITS
     points = [
         (experiment, setting, seed)
         for experiment in EXPERIMENTS
@@ -64,7 +64,7 @@ def run(quick: bool = True, *, seeds: int = 1, progress: Progress | None = None)
         for setting in experiment.settings(fragments)
         for seed in range(seeds)
     ]
-    _warm_up()
+    warm_up()
     for done, (experiment, setting, seed) in enumerate(points):
         if progress is not None:
             progress(done, len(points), f"experiment {experiment.number}: {experiment.about}")
@@ -75,14 +75,14 @@ def run(quick: bool = True, *, seeds: int = 1, progress: Progress | None = None)
             "fragments": setting.fragments,
             "seed": seed,
         }
-        report.rows += _point(head, setting, seed, limits, report)
-    report.rows += _figure_14(quick, report)
+        report.rows += point(head, setting, seed, limits, report)
+    report.rows += figure_14(quick, report)
     _say_targets(report)
     report.summary += _large()
     return report
 
 
-def _point(
+def point(
     head: dict[str, Any],
     setting: Setting,
     seed: int,
@@ -167,7 +167,7 @@ def _compare(
             report.failures.append(said)
 
 
-def _figure_14(quick: bool, report: BenchReport) -> list[dict[str, Any]]:
+def figure_14(quick: bool, report: BenchReport) -> list[dict[str, Any]]:
     """The paper's three optimisations, one after the other."""
     setting = replace(FIGURE_14, queries=80) if quick else FIGURE_14
     table = setting.table()
@@ -289,7 +289,7 @@ def _large() -> list[str]:
     return said
 
 
-def _warm_up() -> None:
+def warm_up() -> None:
     """Compile everything before anything is measured."""
     for fragments in (False, True):
         setting = Setting(400, 30, 5.0, 0.5, 10, fragments=fragments)

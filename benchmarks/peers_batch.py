@@ -1,0 +1,64 @@
+"""Peers: eight sliding windows by key in weft, plain Spark, DuckDB, Polars and PyFlink."""
+
+from __future__ import annotations
+
+from benchmarks.support import peers
+from benchmarks.support.draw import Picture
+from benchmarks.support.harness import CannotRun, Claim, Row, Rows, pick
+from benchmarks.support.sparks import best
+
+PICTURE = Picture("engine", "seconds", "form_of_query", kind="bars", log="y")
+
+
+def run(full: bool) -> Rows:
+    """Each as its users would write it, warm, with the same answers; versions recorded."""
+    table = peers.rows(5_000_000 if full else 200_000)
+    rows: Rows = []
+    expected: peers.Answers = {}
+    for name in ("spark", "weft", "duckdb", "polars"):
+        with getattr(peers, name)(table) as (version, runs):
+            for form, action in runs.items():
+                seconds, found = best(action, repeats=1)
+                expected = expected or found
+                answers = peers.same(found, expected, f"{name}, {form}")
+                rows.append(_row(name, version, form, table.num_rows, seconds, answers))
+    try:
+        with peers.scratch() as folder:
+            version, seconds, found = peers.flink(table, folder)
+            answers = peers.same(found, expected, "flink")
+            rows.append(_row("flink", version, "all", table.num_rows, seconds, answers))
+    except CannotRun as error:
+        rows.append({"engine": "flink", "form_of_query": "all", "note": str(error)})
+    return rows
+
+
+def _row(engine: str, version: str, form: str, rows: int, seconds: float, answers: int) -> Row:
+    return {"engine": engine, "version": version, "form_of_query": form, "rows": rows,
+            "queries": len(peers.WINDOWS), "seconds": seconds, "answers": answers}  # fmt: skip
+
+
+def claim(rows: Rows) -> Claim:
+    """The fastest form of each."""
+    timed = [row for row in rows if row["seconds"] is not None]
+    fastest = {
+        engine: min(row["seconds"] for row in pick(timed, engine=engine))
+        for engine in dict.fromkeys(row["engine"] for row in timed)
+    }
+    versions = {row["engine"]: row["version"] for row in timed}
+    notes = [row["note"] for row in rows if row.get("note")]
+    return Claim(
+        paper="none",
+        ours=", ".join(
+            f"{engine} {versions[engine]}: {seconds:.2f} s" for engine, seconds in fastest.items()
+        ),
+        holds=fastest["weft"] < fastest["spark"],
+        ratio=fastest["spark"] / fastest["weft"],
+        comment="; ".join(
+            [
+                f"{timed[0]['rows']:,} rows, 100 keys, {timed[0]['answers']:,} equal answers; "
+                "ratio: plain Spark's best over weft; DuckDB and Polars run in the process, "
+                "without a cluster's overhead",
+                *(f"PyFlink was not run: {note}" for note in notes),
+            ]
+        ),
+    )

@@ -1,0 +1,71 @@
+"""FactorWindows' study: five ways to evaluate a set of windows, by cost per unit of time."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from math import ceil, fsum
+
+from benchmarks.support.harness import Rows, check, pick
+from weft.plan.coverage import weave_coverage
+from weft.plan.edges import edge_rate
+from weft.query.window import Window
+
+WAYS = ("BL", "UP", "SP", "WCG", "WCG-FW", "WCG-FW greedy")
+"""Baseline, unshared and shared pairs, the graph without and with factor windows as published,
+and with our greedy search after it."""
+SETS = 10
+
+
+def costs(windows: Sequence[Window], rate: float, *, tumbling: bool) -> dict[str, float]:
+    """What each way costs per unit of time (the paper's numbers over its common period)."""
+    semantics = "partitioned" if tumbling else "covered"
+    plans = {
+        "WCG": weave_coverage(
+            windows, rate=rate, semantics=semantics, factors=False, instances="all"
+        ),
+        "WCG-FW": weave_coverage(
+            windows, rate=rate, semantics=semantics, factors=True, instances="all", search="paper"
+        ),
+        "WCG-FW greedy": weave_coverage(windows, rate=rate, semantics=semantics, factors=True),
+    }
+    overlap = fsum(window.range / window.slide for window in windows)
+    found = {
+        "BL": rate * overlap,
+        "UP": rate * len(windows)
+        + fsum(ceil(2 * window.range / window.slide) / window.slide for window in windows),
+        "SP": rate + edge_rate(windows) * overlap,
+        **{name: plan.cost for name, plan in plans.items()},
+    }
+    check(abs(plans["WCG"].cost_without_sharing / found["BL"] - 1) < 1e-9, "BL is not the same")
+    order = [found[name] for name in ("WCG-FW greedy", "WCG-FW", "WCG", "BL")]
+    check(
+        all(a <= b * (1 + 1e-9) for a, b in itertools.pairwise(order)),
+        f"a plan with more freedom costs more: {order}",
+    )
+    return found
+
+
+def studied(
+    make: Callable[..., Sequence[Window]],
+    rate: float,
+    *,
+    tumbling: bool,
+    full: bool,
+    **options: int,
+) -> Rows:
+    """Random sets from a generator, every way on each."""
+    rows: Rows = []
+    for number in range(10 * SETS if full else SETS):
+        windows = make(seed=number, tumbling=tumbling, **options)
+        for way, cost in costs(windows, rate, tumbling=tumbling).items():
+            rows.append({"rate": rate, "tumbling": tumbling, "set": number + 1,
+                         "windows": len(windows), "way": way, "cost": cost})  # fmt: skip
+    return rows
+
+
+def gain(rows: Rows, slow: str, fast: str, **where: object) -> list[float]:
+    """Cost of one way over that of another, set by set."""
+    mine = pick(rows, **where)
+    pairs = zip(pick(mine, way=slow), pick(mine, way=fast), strict=True)
+    return [a["cost"] / b["cost"] for a, b in pairs]

@@ -1,0 +1,72 @@
+"""How weft's time grows with queries, rows or keys, with a sample of answers checked."""
+
+from __future__ import annotations
+
+import pyarrow.compute as pc
+
+from benchmarks.support.harness import Claim, Row, Rows, check
+from benchmarks.support.loads import queries, stream
+from benchmarks.support.sparks import cached, plainly, timed, woven
+from weft.query.query import Query
+
+SLIDES = (60, 120, 180, 240, 300, 360, 420, 480, 540, 600)
+SAMPLE = 3
+"""Plain queries run beside, spread over all."""
+
+
+def point(rows: int, keys: int, asked: list[Query]) -> Row:
+    """Seconds to plan and to answer everything, and of the plain queries as a sample says."""
+    with cached(stream(rows, keys)) as df:
+        planned, (_, plan, answer) = timed(lambda: woven(df, asked, strategy="share_all"))
+        answer()
+        seconds, found = timed(answer)
+        some = asked[:: max(1, len(asked) // SAMPLE)][:SAMPLE]
+        plainly(df, some[:1])()
+        plain, expected = timed(plainly(df, some))
+    names = found["query"].to_pylist()
+    counts = dict.fromkeys((query.name for query in asked), 0)
+    for name in names:
+        counts[name] += 1
+    for query, table in zip(some, expected, strict=True):
+        check(
+            counts[query.name] == table.num_rows,
+            f"{query.name}: {counts[query.name]} answers, expected {table.num_rows}",
+        )
+        mine = found.filter(pc.equal(found["query"], query.name)).to_pylist()
+        totals = sum(row["n"] for row in mine), max(row["hi"] for row in mine)
+        theirs = table.to_pylist()
+        wanted = sum(row["n"] for row in theirs), max(row["hi"] for row in theirs)
+        check(totals == wanted, f"{query.name}: {totals} in all, expected {wanted}")
+    return {
+        "queries": len(asked),
+        "rows": rows,
+        "keys": keys,
+        "plan_s": planned,
+        "seconds": seconds,
+        "answers": len(names),
+        "trees": len(plan.trees),
+        "plain_s": plain / len(some) * len(asked),
+    }
+
+
+def asked(count: int, keys: int) -> list[Query]:
+    """Queries with slides of whole minutes and ranges of any seconds up to an hour."""
+    found = queries(count, 5, slides=SLIDES, overlap=60, by=["k"] if keys > 1 else [])
+    check(len(found) == count, f"only {len(found)} distinct windows")
+    return found
+
+
+def told(rows: Rows, column: str) -> Claim:
+    """Time over the range of the column."""
+    first, last = rows[0], rows[-1]
+    times = last[column] / first[column]
+    slower = last["seconds"] / first["seconds"]
+    gain = last["plain_s"] / last["seconds"]
+    return Claim(
+        paper="none",
+        ours=f"{first[column]:,} to {last[column]:,} {column}: {first['seconds']:.2f} s to "
+        f"{last['seconds']:.2f} s, {slower:.2g}x for {times:,.0f}x; {last['answers']:,} answers; "
+        f"{gain:,.3g}x plain Spark at the end",
+        holds=slower < times and gain > 1,
+        comment=f"plain Spark from {SAMPLE} of the queries",
+    )

@@ -1,0 +1,150 @@
+"""What a benchmark is, and how its rows are kept: one CSV each, with form, commit and machine."""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeAlias
+
+Row: TypeAlias = dict[str, Any]
+Rows: TypeAlias = list[Row]
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+RUN_COLUMNS = ("form", "seconds_in_all", "commit", "machine")
+"""Of every CSV, after its own columns: what is true of the whole run."""
+
+
+class WrongAnswer(AssertionError):
+    """A benchmark found an answer that is not the expected one."""
+
+
+class CannotRun(RuntimeError):
+    """A benchmark lacks something, and says what."""
+
+
+def check(right: bool, said: str) -> None:
+    """Fail the benchmark unless an answer is right."""
+    if not right:
+        raise WrongAnswer(said)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One line of the table: what the paper has, what we have, and whether the shape holds."""
+
+    paper: str
+    ours: str
+    holds: bool
+    ratio: float | None = None
+    """Our figure over the paper's, where both are one number and more is better."""
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A file of this folder: `run(full)` measures and checks, `claim(rows)` reads the rows.
+
+    Its docstring's first line names the figure; `PICTURE` says how its rows are drawn, or is None.
+    """
+
+    name: str
+
+    @property
+    def module(self) -> ModuleType:
+        return import_module(f"benchmarks.{self.name}")
+
+    @property
+    def headline(self) -> str:
+        return (self.module.__doc__ or "").strip().splitlines()[0]
+
+    @property
+    def file(self) -> Path:
+        return RESULTS / f"{self.name}.csv"
+
+    def rows(self) -> Rows:
+        """The rows of its last run."""
+        if not self.file.exists():
+            raise CannotRun(f"{self.file.name} is not there: python -m benchmarks run {self.name}")
+        return load(self.file)
+
+    def claim(self) -> Claim:
+        """What its last run says."""
+        found = self.module.claim(self.rows())
+        assert isinstance(found, Claim)
+        return found
+
+
+def machine() -> str:
+    """The machine, without its name: processor, cores, memory, Python."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return (
+        f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB, "
+        f"{platform.system()}, Python {platform.python_version()}"
+    )
+
+
+def commit() -> str:
+    """The commit that is checked out, with a plus where the code has been changed since."""
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--", "src", "benchmarks", ":!benchmarks/results")
+    return (git("rev-parse", "--short=10", "HEAD") or "unknown") + ("+" if changed else "")
+
+
+def save(path: Path, rows: Rows, *, full: bool, seconds: float) -> None:
+    """Write rows with the union of their columns, in order of appearance."""
+    form = "full" if full else "quick"
+    values = (form, round(seconds, 1), commit(), machine())
+    about = dict(zip(RUN_COLUMNS, values, strict=True))
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*columns, *RUN_COLUMNS], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: _written(value) for name, value in (row | about).items()}
+                         for row in rows)  # fmt: skip
+
+
+def load(path: Path) -> Rows:
+    """Read what `save` wrote; numbers and truth values are such again."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [{name: _read(text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _written(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else value
+
+
+def _read(text: str) -> Any:
+    if text in ("", "True", "False"):
+        return {"": None, "True": True, "False": False}[text]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def pick(rows: Sequence[Row], **wanted: Any) -> Rows:
+    """The rows with these values."""
+    return [row for row in rows if all(row.get(key) == value for key, value in wanted.items())]
+
+
+def one(rows: Sequence[Row], **wanted: Any) -> Row:
+    """The one row with these values."""
+    found = pick(rows, **wanted)
+    if len(found) != 1:
+        raise CannotRun(f"{len(found)} rows have {wanted}; expected one")
+    return found[0]

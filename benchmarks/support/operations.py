@@ -1,0 +1,58 @@
+"""FlatFIT's Table 1: operations per slide and space of every structure, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks.support.harness import Row, check
+from weft.finals import Counting, Final, make
+from weft.query.aggregates.extremes import MAX
+
+ONE = ("naive", "flatfat", "bint", "flatfit", "two_stacks", "daba")
+EVERY = ("naive", "flatfat", "bint", "flatfit", "shift")
+OPERATIONS = 100_000_000
+"""N of figures 9 and 11: operations that a machine does in a second."""
+
+
+def counted(name: str, window: int, ranges: Sequence[int], slides: int) -> tuple[float, Final]:
+    """Operations per slide once the window is full, every answer checked."""
+    counting = Counting(MAX)
+    final = make(name, counting, capacity=window)
+    values = [number * 7919 % 1009 for number in range(window + slides)]
+    spent = 0
+    for at, value in enumerate(values):
+        before = counting.operations
+        final.evict(max(final.first, final.end + 1 - window))
+        final.insert((value,))
+        for count in ranges if at >= window else ranges[:1]:
+            (answer,) = final.answer(max(final.first, final.end - count))
+            if at >= window and count in (ranges[0], ranges[-1]):
+                low = at + 1 - count
+                check(answer == max(values[low : at + 1]), f"{name}: wrong answer at {window}")
+        if at >= window:
+            spent += counting.operations - before
+    return spent / slides, final
+
+
+def single(name: str, window: int) -> Row:
+    """One range, over whole periods of FlatFIT."""
+    slides = 2 * (window + 1)
+    spent, final = counted(name, window, [window], slides)
+    return _row(name, window, spent, final)
+
+
+def every(name: str, window: int) -> Row:
+    """All ranges from the window down to 1; what is the same at every slide needs few of them."""
+    slides = 8 if name in ("naive", "shift") else window + 1
+    spent, final = counted(name, window, range(window, 0, -1), slides)
+    return _row(name, window, spent, final)
+
+
+def _row(name: str, window: int, spent: float, final: Final) -> Row:
+    return {
+        "window": window,
+        "structure": name,
+        "operations": spent,
+        "throughput": OPERATIONS / spent if spent else None,
+        "space": final.space(),
+    }

@@ -1,0 +1,96 @@
+"""The table and the pictures of docs/papers.md, written from the CSVs and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.support.draw import draw
+from benchmarks.support.harness import ROOT, Bench
+
+PAGE = ROOT / "docs" / "papers.md"
+PICTURES = ROOT / "docs" / "img" / "papers"
+BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
+HEADINGS = {
+    "sigmod06": "On-the-fly sharing (SIGMOD'06)",
+    "weave": "WeaveShare (CIKM'11)",
+    "f1": "F1 (CIKM'15)",
+    "flatfit": "FlatFIT (SSDBM'17)",
+    "factor": "Factor windows (cost-based rewriting)",
+    "beyond": "Beyond the papers",
+    "peers": "Peers",
+}
+"""Of the files whose names begin so."""
+
+
+def draw_all(benches: Sequence[Bench], folder: Path = PICTURES) -> list[Path]:
+    """A picture of every benchmark that has one and was run."""
+    drawn = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for bench in benches:
+        if bench.file.exists() and bench.module.PICTURE is not None:
+            drawn.append(folder / f"{bench.name}.svg")
+            draw(bench.module.PICTURE, bench.rows(), bench.headline, drawn[-1])
+    return drawn
+
+
+def write_page(benches: Sequence[Bench], page: Path = PAGE) -> None:
+    """Put the table between the markers of the page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    text = f"{before}{BEGIN}\n{section(benches)}{END}{after}"
+    page.write_text(text, encoding="utf-8")
+
+
+def section(benches: Sequence[Bench]) -> str:
+    """What stands between the markers."""
+    done = [bench for bench in benches if bench.file.exists()]
+    claims = {bench.name: bench.claim() for bench in done}
+    held = sum(claim.holds for claim in claims.values())
+    lines = [
+        "",
+        f"{len(done)} of {len(benches)} benchmarks were run; in {held} the paper's shape, or our "
+        "own target, holds. Ratio: ours over the paper's, more is better. Form: quick or full, "
+        "with the commit that was measured.",
+    ]
+    lines += _missing([bench for bench in benches if bench not in done])
+    for prefix, heading in HEADINGS.items():
+        some = [bench for bench in done if bench.name.split("_")[0] == prefix]
+        if not some:
+            continue
+        lines += [
+            "",
+            f"### {heading}",
+            "",
+            "| claim | paper | ours | ratio | holds | form | comment |",
+            "|---|---|---|---|---|---|---|",
+        ]
+        for bench in some:
+            claim, row = claims[bench.name], bench.rows()[0]
+            cells = (
+                f"[{_title(bench)}](#{bench.name})" if bench.module.PICTURE else _title(bench),
+                claim.paper,
+                claim.ours,
+                "" if claim.ratio is None else f"{claim.ratio:,.3g}",
+                "yes" if claim.holds else "**no**",
+                f"{row['form']}, {row['commit']}",
+                claim.comment,
+            )
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        for bench in some:
+            if bench.module.PICTURE:
+                alt = _title(bench)
+                lines += ["", f'<a id="{bench.name}"></a>', ""]
+                lines += [f"![{alt}](img/papers/{bench.name}.svg)"]
+    machines = dict.fromkeys(bench.rows()[0]["machine"] for bench in done)
+    lines += ["", f"Measured on: {'; '.join(machines)}.", ""]
+    return "\n".join(lines)
+
+
+def _title(bench: Bench) -> str:
+    return bench.headline.rstrip(".")
+
+
+def _missing(benches: Sequence[Bench]) -> list[str]:
+    names = ", ".join(f"`{bench.name}`" for bench in benches)
+    return ["", f"Not run yet: {names}."] if names else []
