@@ -35,6 +35,14 @@ class Requests:
         """Ask for a query to be dropped; returns a ticket to wait for."""
         return self._ask({"op": "drop", "name": name})
 
+    def ask_pause(self, name: str) -> str:
+        """Ask for a query's answers to be held back; returns a ticket to wait for."""
+        return self._ask({"op": "pause", "name": name})
+
+    def ask_resume(self, name: str) -> str:
+        """Ask for a query to be answered again; returns a ticket to wait for."""
+        return self._ask({"op": "resume", "name": name})
+
     def _ask(self, body: dict[str, Any]) -> str:
         ticket = f"{time.time_ns():020d}-{uuid.uuid4().hex[:8]}"
         self._asked.write(f"{ticket}.json", "request", body)
