@@ -25,7 +25,8 @@ export function bytes(value: number): string {
 }
 
 export function percent(value: number): string {
-  return `${(100 * value).toFixed(value < 0.1 && value > 0 ? 1 : 0)}%`;
+  const fine = (value > 0 && value < 0.1) || (value > 0.985 && value < 0.9995);
+  return `${(100 * value).toFixed(fine ? 1 : 0)}%`;
 }
 
 export function seconds(value: number | null): string {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from importlib.util import find_spec
 
 import click
@@ -65,4 +66,5 @@ def serve(
             click.echo("read-only: nothing can be changed from the page")
         click.echo("Ctrl-C stops it; a stream that runs goes on")
 
-    run_server(make_app(source, policy), host, port, ready)
+    stopping = threading.Event()
+    run_server(make_app(source, policy, stopping), host, port, ready, stopping)

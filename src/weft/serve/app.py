@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Query, Request, Response
@@ -71,8 +72,8 @@ class PlanText:
         return now.change, made[1]
 
 
-def make_app(source: Source, policy: Policy) -> App:
-    """The guarded application."""
+def make_app(source: Source, policy: Policy, stopping: threading.Event | None = None) -> App:
+    """The guarded application; pages that listen for events are let go when `stopping` is set."""
     app = FastAPI(
         title="weft dashboard",
         version=__version__,
@@ -82,14 +83,14 @@ def make_app(source: Source, policy: Policy) -> App:
         redoc_url=None,  # both load scripts from elsewhere
     )
     _errors(app)
-    _reading(app, source, policy)
+    _reading(app, source, policy, stopping or threading.Event())
     _changing(app, source)
     _page(app)
     app.add_middleware(GZipMiddleware, minimum_size=1024)
     return Guard(app, policy)
 
 
-def _reading(app: FastAPI, source: Source, policy: Policy) -> None:
+def _reading(app: FastAPI, source: Source, policy: Policy, stopping: threading.Event) -> None:
     text = PlanText(source)
     text.get()  # the first page is not kept waiting
     listening = {"now": 0}
@@ -136,7 +137,7 @@ def _reading(app: FastAPI, source: Source, policy: Policy) -> None:
         async def counted() -> Any:
             listening["now"] += 1
             try:
-                async for event in events.events(source):
+                async for event in events.events(source, stopping):
                     yield event
             finally:
                 listening["now"] -= 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -35,11 +36,13 @@ def live_view(source: Source) -> Live:
     )
 
 
-async def events(source: Source, every: float = EVERY) -> AsyncIterator[str]:
-    """`live` events; the first comes at once, others when something is new."""
+async def events(
+    source: Source, stopping: threading.Event, every: float = EVERY
+) -> AsyncIterator[str]:
+    """`live` events until the server stops; the first at once, others when something is new."""
     last: tuple[Any, ...] | None = None
     silent = 0.0
-    while True:
+    while not stopping.is_set():
         live = await run_in_threadpool(live_view, source)
         mark = (live.state, live.change, live.at)
         if mark != last:

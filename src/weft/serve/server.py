@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable
+from types import FrameType
 
 import uvicorn
 
@@ -26,7 +28,22 @@ def bound(host: str, port: int) -> socket.socket:
     return listening
 
 
-def run_server(app: App, host: str, port: int, ready: Callable[[str], None]) -> None:
+class Server(uvicorn.Server):
+    """A server that says when it is told to stop: pages that listen never hang up first."""
+
+    def __init__(self, config: uvicorn.Config, stopping: threading.Event) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Called on Ctrl-C and SIGTERM."""
+        self._stopping.set()
+        super().handle_exit(sig, frame)
+
+
+def run_server(
+    app: App, host: str, port: int, ready: Callable[[str], None], stopping: threading.Event
+) -> None:
     """Serve on an address; `ready` is told the page's address once it answers there."""
     listening = bound(host, port)
     shown = f"[{host}]" if ":" in host else host
@@ -37,9 +54,9 @@ def run_server(app: App, host: str, port: int, ready: Callable[[str], None]) -> 
         server_header=False,
         limit_concurrency=256,
         timeout_keep_alive=15,
-        timeout_graceful_shutdown=2,  # pages that listen for events never hang up first
+        timeout_graceful_shutdown=5,
         ws="none",
         lifespan="off",
     )
     ready(f"http://{shown}:{listening.getsockname()[1]}")
-    uvicorn.Server(config).run(sockets=[listening])
+    Server(config, stopping).run(sockets=[listening])

@@ -93,7 +93,8 @@ function drawThread(canvas: CanvasRenderingContext2D, scene: Scene, theme: Theme
     canvas.globalAlpha = 1;
     return;
   }
-  const lanes = Math.max(1, Math.min(LANES, Math.ceil(query.range / query.slide)));
+  if (query.range > LANES * query.slide) return drawDense(canvas, scene, row, y, active, dim);
+  const lanes = Math.max(1, Math.ceil(query.range / query.slide));
   const height = Math.max(2.5, Math.min(9, (THREAD - 8) / lanes - 1));
   const step = lanes === 1 ? 0 : (THREAD - 6 - height) / (lanes - 1);
   const offset = lanes === 1 ? (THREAD - height) / 2 : 3;
@@ -107,6 +108,29 @@ function drawThread(canvas: CanvasRenderingContext2D, scene: Scene, theme: Theme
     const lane = y + offset + modulo(count, lanes) * step;
     canvas.beginPath();
     canvas.roundRect(left, lane, Math.max(1.5, right - left), height, 2);
+    canvas.fill();
+  }
+  canvas.globalAlpha = 1;
+}
+
+/** Many windows at once: a ribbon with a notch at every start, and the one under the pointer. */
+function drawDense(
+  canvas: CanvasRenderingContext2D, scene: Scene, row: Row, y: number, active: boolean, dim: number,
+): void {
+  const query = scene.plan.queries[row.query];
+  canvas.globalAlpha = (active ? 0.5 : 0.32) * dim;
+  canvas.fillRect(0, y + 6, scene.width, THREAD - 12);
+  canvas.globalAlpha = (active ? 1 : 0.8) * dim;
+  const until = scene.from + scene.span;
+  for (let start = scene.from + modulo(query.phase - scene.from, query.slide); start < until; start += query.slide) {
+    canvas.fillRect(Math.round(x(scene, start)), y + 4, 1.5, THREAD - 8);
+  }
+  const under = scene.hovered?.query === row.query ? scene.hovered.start : null;
+  if (under !== null) {
+    canvas.globalAlpha = 1;
+    const left = x(scene, under);
+    canvas.beginPath();
+    canvas.roundRect(left, y + 5, Math.max(2, x(scene, under + query.range) - left), THREAD - 10, 3);
     canvas.fill();
   }
   canvas.globalAlpha = 1;
