@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-integration check fmt lock bench chaos soak fuzz sbom audit docs clean
+.PHONY: demo test test-integration check fmt lock bench chaos soak fuzz sbom audit docs web clean
 MINUTES ?= 60
 
 demo: $(READY)
@@ -16,6 +16,7 @@ test: $(READY)
 
 # Clusters, kills and commands, each in processes of its own, one after the other.
 test-integration: $(READY)
+	@sh scripts/browser.sh
 	$(BIN)/python -m pytest -m integration tests
 
 check: $(READY)
@@ -60,6 +61,10 @@ audit: $(READY)
 # The site, into site/.
 docs: $(READY)
 	$(BIN)/mkdocs build --strict --clean
+
+# The dashboard's page, from web/ into the package; its built files are committed.
+web:
+	cd web && npm ci --no-audit --no-fund && npm run build
 
 # The lock holds hashes and no addresses, so that it installs from whichever index pip is set to.
 lock: $(READY)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -21,7 +23,7 @@ EARLIER: dict[str, set[str]] = {
     "plot": {"errors", "query", "plan", "slices"},
 }
 """What each stage may import besides itself."""
-ENDS = {"cli", "dashboard", "bench", "__init__", "__main__"}
+ENDS = {"cli", "serve", "bench", "__init__", "__main__"}
 """They may import every stage, and no stage imports them."""
 
 
@@ -105,6 +107,23 @@ def test_the_rules_see_plots() -> None:
     """The two rules above are about files that are there."""
     plots = {file: modules for file, modules in imports().items() if stage_of(file) == "plot"}
     assert any(package(module) == "matplotlib" for some in plots.values() for module in some)
+
+
+def test_only_the_dashboard_imports_its_framework() -> None:
+    """The dashboard is an extra: whoever can do without it must not need what it is made with."""
+
+    def wrong(file: str, module: str) -> bool:
+        framework = package(module) in ("fastapi", "starlette", "uvicorn", "pydantic")
+        return framework and stage_of(file) != "serve"
+
+    assert offences(wrong) == []
+
+
+def test_the_dashboard_starts_no_spark() -> None:
+    """It reads checkpoints by modules of weft.spark that need no pyspark, and stays light."""
+    code = "import sys, weft.serve.app, weft.serve.server; print('pyspark' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert told.stdout == "False\n"
 
 
 def test_only_the_reading_of_sql_imports_sqlglot() -> None:

@@ -18,6 +18,7 @@ COMMANDS = {
     "run": "weft.cli.run",
     "verify": "weft.cli.verify",
     "stream": "weft.cli.stream",
+    "serve": "weft.cli.serve",
     "query": "weft.cli.query",
     "translate": "weft.cli.translate",
     "schema": "weft.cli.schema",

@@ -1,7 +1,8 @@
-"""`weft query add|drop|list JOB`: the queries of a stream, whether it runs or not."""
+"""`weft query add|drop|pause|resume|list JOB`: the queries of a stream, running or not."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
@@ -11,7 +12,6 @@ import click
 
 from weft.cli.jobs import job_argument, json_option, read_job, spark_for
 from weft.cli.output import echo_json, table
-from weft.errors import QueryError
 
 if TYPE_CHECKING:
     from weft.job.model import Job
@@ -28,7 +28,7 @@ TIMEOUT = click.option(
 
 @click.group()
 def query() -> None:
-    """Add queries to the stream of a job, drop them, list them.
+    """Add queries to the stream of a job, drop, pause and resume them, list them.
 
     A running stream is reached through its checkpoint, from any process that can write there.
     """
@@ -59,12 +59,13 @@ def add(
     weft query add job.yaml "SELECT symbol, max(price) AS hi FROM trades
       GROUP BY window(ts, '1 hour', '10 minutes'), symbol" --name hourly_hi
     """
+    from weft.job.asked import asked_queries
     from weft.spark.streaming.changes import add_query, stored
 
     read = read_job(ctx, job)
     checkpoint = checkpoint_of(read)
     stored(checkpoint)
-    asked = statements(sql, name, read)
+    asked = asked_queries(sql, read.source.time, name=name)
 
     @cache
     def rows() -> Any:
@@ -93,12 +94,40 @@ def drop(
     """Drop the queries NAMES from the stream of JOB; their state is freed."""
     from weft.spark.streaming.changes import drop_query
 
-    checkpoint = checkpoint_of(read_job(ctx, job))
-    done = []
-    for name in names:
-        way = drop_query(checkpoint, name, timeout=timeout)
-        done.append({"query": name, "done": "dropped", "by": way})
-    tell(done, as_json)
+    each(ctx, job, names, drop_query, "dropped", timeout, as_json)
+
+
+@query.command()
+@job_argument
+@click.argument("names", nargs=-1, required=True)
+@TIMEOUT
+@json_option
+@click.pass_context
+def pause(
+    ctx: click.Context, /, job: Path, names: tuple[str, ...], timeout: float, as_json: bool
+) -> None:
+    """Hold the answers of the queries NAMES back; their state is kept up to date.
+
+    Windows that close while a query is paused are not answered, then or later.
+    """
+    from weft.spark.streaming.changes import pause_query
+
+    each(ctx, job, names, pause_query, "paused", timeout, as_json)
+
+
+@query.command()
+@job_argument
+@click.argument("names", nargs=-1, required=True)
+@TIMEOUT
+@json_option
+@click.pass_context
+def resume(
+    ctx: click.Context, /, job: Path, names: tuple[str, ...], timeout: float, as_json: bool
+) -> None:
+    """Answer the paused queries NAMES again: every window that closes from now on."""
+    from weft.spark.streaming.changes import resume_query
+
+    each(ctx, job, names, resume_query, "resumed", timeout, as_json)
 
 
 @query.command("list")
@@ -118,6 +147,7 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
         {
             "query": entry.query.name,
             "answered from": since(entry.complete_from, catalogue.settings.kind),
+            "state": "answered" if entry.paused is None else "paused",
         }
         for entry in catalogue.entries
     ]
@@ -131,36 +161,30 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
     click.echo(f"{len(found):,} queries, change {catalogue.number}; {state}")
 
 
+def each(
+    ctx: click.Context,
+    job: Path,
+    names: tuple[str, ...],
+    change: Callable[..., str],
+    done: str,
+    timeout: float,
+    as_json: bool,
+) -> None:
+    """Make the same change to each of some queries, and say so."""
+    checkpoint = checkpoint_of(read_job(ctx, job))
+    made = [
+        {"query": name, "done": done, "by": change(checkpoint, name, timeout=timeout)}
+        for name in names
+    ]
+    tell(made, as_json)
+
+
 def checkpoint_of(job: Job) -> str:
     """Where the job's stream keeps its catalogue."""
     from weft.job import need
 
     need(job, {"checkpoint": "the stream's queries are kept there"})
     return job.locate(job.checkpoint or "")
-
-
-def statements(sql: str, name: str | None, job: Job) -> list[Any]:
-    """The queries of a text or a file, which must be over the job's time column."""
-    from weft.job.queries import time_column
-    from weft.query.sql import parse_queries
-    from weft.query.workload import Workload
-
-    if " " not in sql.strip() and Path(sql).suffix.lower() in (".sql", ".yaml", ".yml", ".json"):
-        asked = list(Workload.load(sql))
-        if name is not None and len(asked) != 1:
-            raise QueryError(f"--name {name!r}: {sql} has {len(asked)} queries, with their names")
-    else:
-        asked = parse_queries(sql, name=name)
-        if name is None and any(query.name == f"q{n}" for n, query in enumerate(asked, 1)):
-            raise QueryError("the query needs a name: --name, or a comment '-- name: x' before it")
-    for query in asked:
-        said = time_column([query]) if query.source and query.source.time else job.source.time
-        if said.lower() != job.source.time.lower():
-            raise QueryError(
-                f"query {query.name!r}: its windows are over {said!r}, and the job's time column "
-                f"is {job.source.time!r}"
-            )
-    return asked
 
 
 def since(units: int | None, kind: str) -> str:

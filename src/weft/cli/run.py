@@ -69,7 +69,8 @@ def _answers(
     spark: Any, job: Any, sink: Any, show: int, overwrite: bool, *, quiet: bool
 ) -> list[Any]:
     from weft.spark.answers import deliver, places
-    from weft.spark.jobs import check_connector, job_loom, plan_options
+    from weft.spark.jobs import check_connector, job_loom
+    from weft.spark.streaming.planning import plan_options
 
     if sink is not None:
         check_connector(spark, job, sink)

@@ -55,7 +55,8 @@ def stream(ctx: click.Context, /, job: Path, once: bool, as_json: bool) -> None:
 
 def started(spark: Any, job: Job, *, once: bool) -> Any:
     """The running stream; everything that can be checked is, before anything is written."""
-    from weft.spark.jobs import job_loom, job_sink, plan_options
+    from weft.spark.jobs import job_loom, job_sink
+    from weft.spark.streaming.planning import plan_options
 
     sink = job_sink(spark, job)
     return job_loom(spark, job, streaming=True).start(

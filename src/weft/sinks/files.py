@@ -43,7 +43,10 @@ class Folder:
 
     def names(self) -> list[str]:
         """The files in it, sorted; those still being written are left out."""
-        found = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
+        try:
+            found = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
+        except FileNotFoundError:  # made or removed by another process while Arrow looked
+            return []
         names = [info.base_name for info in found if info.type == fs.FileType.File]
         return sorted(name for name in names if not name.startswith("."))
 

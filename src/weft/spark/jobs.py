@@ -133,14 +133,6 @@ def has_format(spark: SparkSession, format: str) -> bool:
     return True
 
 
-def plan_options(job: Job, *, streaming: bool = False) -> dict[str, Any]:
-    """The job's plan options as `Loom` takes them."""
-    options = dict(job.plan)
-    if streaming and options.get("engine") == "auto":
-        del options["engine"]  # a stream has its own default
-    return options
-
-
 def _schema(spark: SparkSession, job: Job) -> T.StructType | None:
     if job.source.schema is None:
         return None

@@ -109,7 +109,7 @@ class Loom:
             raise WorkloadError("the loom has no queries: add one first")
         self.types()
         if self.df.isStreaming:
-            from weft.spark.streaming.starting import stream_plan
+            from weft.spark.streaming.planning import stream_plan
 
             given = {"rate": rate, "strategy": strategy}
             options |= {name: value for name, value in given.items() if value is not None}

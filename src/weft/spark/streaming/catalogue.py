@@ -7,7 +7,7 @@ change leaves the old set of queries or the new one. A restart needs nothing but
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.errors import CheckpointError
@@ -40,6 +40,11 @@ class Entry:
     complete_from: int | None
     """Windows that start at or after it are answered; None: all of them."""
     assignments: tuple[Assignment, ...]
+    paused: int | None = None
+    """Micro-batches from this number on deliver no answers of it; None: all deliver.
+
+    A number and not a flag, so that a micro-batch that is run again is delivered as it was.
+    """
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -48,6 +53,7 @@ class Entry:
             "query": self.query.to_dict(),
             "complete_from": self.complete_from,
             "assignments": [[a.store, a.since, a.until] for a in self.assignments],
+            "paused": self.paused,
         }
 
     @classmethod
@@ -58,6 +64,7 @@ class Entry:
             Query.from_dict(data["query"]),
             data["complete_from"],
             tuple(Assignment(*entry) for entry in data["assignments"]),
+            data.get("paused"),
         )
 
 
@@ -113,6 +120,19 @@ class Catalogue:
         known = ", ".join(repr(query.name) for query in self.queries)
         raise CheckpointError(f"no query {name!r} on this checkpoint; it has {known or 'none'}")
 
+    def with_paused(self, name: str, since: int | None) -> Catalogue:
+        """The next catalogue, in which a query is paused from a micro-batch on, or resumed."""
+        chosen = self.entry(name)
+        entries = tuple(
+            replace(entry, paused=since) if entry is chosen else entry for entry in self.entries
+        )
+        return replace(self, number=self.number + 1, entries=entries)
+
+    def silent(self, batch: int) -> frozenset[int]:
+        """The numbers of the queries whose answers a micro-batch does not deliver."""
+        paused = ((entry.number, entry.paused) for entry in self.entries)
+        return frozenset(number for number, since in paused if since is not None and since <= batch)
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
         return {
@@ -160,6 +180,14 @@ class CatalogueFiles:
             return None
         return Catalogue.from_dict(self.folder.kept(names[-1], _KIND))
 
+    def numbers(self) -> list[int]:
+        """The numbers of the changes so far, oldest first."""
+        return [int(name.removesuffix(".json")) for name in self.folder.kept_names()]
+
+    def read(self, number: int) -> Catalogue:
+        """The catalogue as of one change."""
+        return Catalogue.from_dict(self.folder.kept(_file(number), _KIND))
+
     def ever(self) -> dict[str, Query]:
         """Every query that ever ran on the checkpoint, by name in lower case, as last known."""
         known: dict[str, Query] = {}
@@ -170,7 +198,11 @@ class CatalogueFiles:
 
     def write(self, catalogue: Catalogue) -> None:
         """Make this the catalogue."""
-        self.folder.keep(f"{catalogue.number:08d}.json", _KIND, catalogue.to_dict())
+        self.folder.keep(_file(catalogue.number), _KIND, catalogue.to_dict())
+
+
+def _file(number: int) -> str:
+    return f"{number:08d}.json"
 
 
 @dataclass(frozen=True)

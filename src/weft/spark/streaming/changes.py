@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
-
-from pyspark.sql import DataFrame
+from typing import TYPE_CHECKING, Literal
 
 from weft.errors import CheckpointError, EngineError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, ProgressFile
-from weft.spark.streaming.compile import compile_catalogue
 from weft.spark.streaming.evolve import next_catalogue
 from weft.spark.streaming.heartbeat import is_running
 from weft.spark.streaming.requests import Requests
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 Way = Literal["running", "stored"]
 """A change was made by the running stream, or written for the next one that starts."""
@@ -49,6 +49,8 @@ def add_query(
     plan = Plan.from_dict(_changeable(catalogue).plan).add([query])
     progress = ProgressFile(checkpoint).read()
     then = next_catalogue(catalogue, plan, progress, [query.name] if backfill else [])
+    from weft.spark.streaming.compile import compile_catalogue  # Spark is needed only from here on
+
     compile_catalogue(then, *rows())
     CatalogueFiles(checkpoint).write(then)
     return "stored"
@@ -67,6 +69,31 @@ def drop_query(checkpoint: str, name: str, *, timeout: float = 120.0) -> Way:
     plan = Plan.from_dict(_changeable(catalogue).plan).drop([entry.query.name])
     then = next_catalogue(catalogue, plan, ProgressFile(checkpoint).read())
     CatalogueFiles(checkpoint).write(then)
+    return "stored"
+
+
+def pause_query(checkpoint: str, name: str, *, timeout: float = 120.0) -> Way:
+    """Hold a query's answers back; what it needs is kept up to date all the while."""
+    return _set_paused(checkpoint, name, True, timeout)
+
+
+def resume_query(checkpoint: str, name: str, *, timeout: float = 120.0) -> Way:
+    """Answer a paused query again: every window that closes from now on, complete."""
+    return _set_paused(checkpoint, name, False, timeout)
+
+
+def _set_paused(checkpoint: str, name: str, paused: bool, timeout: float) -> Way:
+    catalogue = stored(checkpoint)
+    entry = catalogue.entry(name)
+    if (entry.paused is not None) == paused:
+        raise EngineError(f"query {name!r} is {'paused already' if paused else 'not paused'}")
+    if is_running(checkpoint):
+        requests = Requests(checkpoint)
+        ask = requests.ask_pause if paused else requests.ask_resume
+        requests.wait(ask(name), timeout)
+        return "running"
+    since = ProgressFile(checkpoint).read().batch + 1 if paused else None
+    CatalogueFiles(checkpoint).write(catalogue.with_paused(name, since))
     return "stored"
 
 

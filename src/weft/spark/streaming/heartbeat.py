@@ -98,6 +98,38 @@ def is_running(checkpoint: str, patience: float = PATIENCE) -> bool:
     return False
 
 
+class Pulse:
+    """Whether a stream runs, told by looking now and then instead of by waiting for a beat.
+
+    >>> import tempfile
+    >>> checkpoint = tempfile.mkdtemp()
+    >>> pulse = Pulse(checkpoint); pulse.look() is None
+    True
+    >>> heart = Heartbeat(checkpoint).start(); pulse.look()["pid"] == os.getpid()
+    True
+    >>> heart.stop(); pulse.look() is None
+    True
+    """
+
+    def __init__(self, checkpoint: str, patience: float = PATIENCE) -> None:
+        self._checkpoint, self._patience = checkpoint, patience
+        self._last: dict[str, Any] | None = None
+        self._changed = time.monotonic()
+
+    def look(self) -> dict[str, Any] | None:
+        """Who runs the stream: `pid`, `host`, `count`; None if it is known that nobody does.
+
+        A beat seen for the first time is believed until it has not changed for the patience.
+        """
+        beat = last_beat(self._checkpoint)
+        if beat is None or _is_dead(beat):
+            self._last = None
+            return None
+        if beat != self._last:
+            self._last, self._changed = beat, time.monotonic()
+        return beat if time.monotonic() - self._changed < self._patience else None
+
+
 def refuse_second(checkpoint: str) -> None:
     """Refuse to start a stream where another one runs: two would spoil each other's state."""
     beat = last_beat(checkpoint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -10,11 +11,13 @@ from pyspark.sql.streaming.listener import StreamingQueryListener
 
 
 class ProgressListener(StreamingQueryListener):
-    """Keeps the last report of one stream, whichever run of it made it, and why it ended."""
+    """Keeps the last reports of one stream, whichever run of it made them, and why it ended."""
 
     def __init__(self) -> None:
         self.identity: str | None = None
         self.last: dict[str, Any] | None = None
+        self.recent: deque[dict[str, Any]] = deque(maxlen=240)
+        """Reports that nobody has taken yet."""
         self.ended: str | None = None
 
     def onQueryStarted(self, event: Any) -> None:
@@ -23,6 +26,7 @@ class ProgressListener(StreamingQueryListener):
     def onQueryProgress(self, event: Any) -> None:
         if self.identity is not None and str(event.progress.id) == self.identity:
             self.last = json.loads(event.progress.json)
+            self.recent.append(self.last)
 
     def onQueryIdle(self, event: Any) -> None:
         pass

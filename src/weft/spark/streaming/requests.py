@@ -35,6 +35,14 @@ class Requests:
         """Ask for a query to be dropped; returns a ticket to wait for."""
         return self._ask({"op": "drop", "name": name})
 
+    def ask_pause(self, name: str) -> str:
+        """Ask for a query's answers to be held back; returns a ticket to wait for."""
+        return self._ask({"op": "pause", "name": name})
+
+    def ask_resume(self, name: str) -> str:
+        """Ask for a query to be answered again; returns a ticket to wait for."""
+        return self._ask({"op": "resume", "name": name})
+
     def _ask(self, body: dict[str, Any]) -> str:
         # After those that wait, also when the clock has gone back: an add before its drop.
         waiting = [int(name[:20]) for name in self._asked.names() if name[:20].isdigit()]

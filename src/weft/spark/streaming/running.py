@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import MicroBatch, Sink
 from weft.spark.streaming.adaptive import Adapter, measured_lines
+from weft.spark.streaming.board import Board, sink_facts
 from weft.spark.streaming.burst import Burst
 from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
 from weft.spark.streaming.compile import Compiled, compile_catalogue
@@ -101,6 +103,7 @@ class Running:
         self.guard = Guard.of("auto", axis) if guard is None else guard
         self._files, self._progress_file = CatalogueFiles(checkpoint), ProgressFile(checkpoint)
         self._requests = Requests(checkpoint)
+        self._board = Board(checkpoint, sink_facts(sink))
         self._progress = self._progress_file.read()
         self._tally = Tally()
         self._lock = threading.RLock()
@@ -176,10 +179,15 @@ class Running:
         began, clock = time.perf_counter(), time.time_ns() // 1000
         self.guard.check_clock(clock, self._progress.clock)
         compiled = self._compiled
+        silent = self.catalogue.silent(number)
+        if silent:
+            frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(silent)))})")
         with lowered_frame(frame, self.axis, compiled, self.catalogue) as lowered:
             mode = self.catalogue.settings.mode
             batch = MicroBatch(number, lowered, compiled.answered, mode)
             figures = self.sink.deliver(batch)
+        for one in figures:  # an answer that was held back was not given
+            one["answers"] = {q: n for q, n in one["answers"].items() if int(q) not in silent}
         progress = self._progress.at_least(
             greatest(one["high"] for one in figures),
             greatest(one["watermark"] for one in figures),
@@ -210,6 +218,8 @@ class Running:
             self._listener = None
         if self._thread is not threading.current_thread():
             self._thread.join(5.0)
+        with suppress(Exception):  # only a report: a checkpoint that fails now must not hide why
+            self._post()
 
     def _pause(self, timeout: float = 60.0) -> None:
         """Stop the Spark query between two micro-batches, or in the middle after `timeout`.
@@ -313,6 +323,33 @@ class Running:
             plan = Plan.from_dict(self.catalogue.plan).drop([entry.query.name])
             self._change(plan)
 
+    def pause(self, name: str) -> None:
+        """Hold a query's answers back from the next micro-batch on; its state is kept up to date.
+
+        Windows that close while it is paused are not answered, then or later.
+        """
+        self._set_paused(name, True)
+
+    def resume(self, name: str) -> None:
+        """Answer a paused query again: every window that closes from now on, complete."""
+        self._set_paused(name, False)
+
+    def _set_paused(self, name: str, paused: bool) -> None:
+        with self._lock:
+            if (self.catalogue.entry(name).paused is not None) == paused:
+                raise EngineError(
+                    f"query {name!r} is {'paused already' if paused else 'not paused'}"
+                )
+            was_active = self.is_active
+            if was_active:
+                self._pause()
+            since = self._progress.batch + 1 if paused else None
+            catalogue = self.catalogue.with_paused(name, since)
+            self._files.write(catalogue)
+            self.catalogue = catalogue
+            if was_active:
+                self._query = self._launch()
+
     def replan(self, plan: Plan) -> None:
         """Go on under another plan of the same queries."""
         with self._lock:
@@ -350,6 +387,7 @@ class Running:
                         self._requests.reply(ticket, self._handle(asked))
                 if self.adaptive:
                     self._adapt()
+                self._post()
             except Exception as error:  # the stream itself goes on
                 self._error = self._hide(str(error))
 
@@ -375,10 +413,12 @@ class Running:
         try:
             if asked["op"] == "add":
                 self.add(Query.from_dict(asked["query"]), backfill=bool(asked["backfill"]))
-            elif asked["op"] == "drop":
-                self.drop(asked["name"])
+            elif asked["op"] in ("drop", "pause", "resume"):
+                {"drop": self.drop, "pause": self.pause, "resume": self.resume}[asked["op"]](
+                    asked["name"]
+                )
             else:
-                raise CheckpointError(f"op={asked['op']!r}: accepted are add, drop")
+                raise CheckpointError(f"op={asked['op']!r}: accepted are add, drop, pause, resume")
         except WeftError as error:
             return self._hide(str(error))
         except Exception as error:  # whoever asked must hear of it, and the request not come again
@@ -462,6 +502,7 @@ class Running:
                     tally.late_rows(entry.number),
                     shares.get(entry.number, 0.0),
                     tuple(a.store for a in entry.assignments),
+                    entry.paused is not None,
                 )
                 for entry in catalogue.entries
             ),
@@ -470,6 +511,11 @@ class Running:
             ahead_rows=tally.ahead_rows + self._observed_ahead(),
             damaged_requests=self._requests.damaged(),
         )
+
+    def _post(self) -> None:
+        """Leave the status in the checkpoint, where other processes find it."""
+        reports = self._listener.recent if self._listener is not None else None
+        self._board.post(self.status(), reports)
 
     def metrics(self) -> str:
         """The status as Prometheus text."""

@@ -25,6 +25,7 @@ from weft.spark.streaming.catalogue import (
 from weft.spark.streaming.compile import compile_catalogue
 from weft.spark.streaming.evolve import first_catalogue, next_catalogue
 from weft.spark.streaming.guard import Guard
+from weft.spark.streaming.planning import stream_plan
 from weft.spark.streaming.running import Running, Trigger
 
 MODES = ("append", "update")
@@ -137,14 +138,6 @@ def _first(
     dealt = spread(spark, count, partitions)
     settings = Settings(axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine)
     return first_catalogue(plan, settings)
-
-
-def stream_plan(queries: Sequence[Query], **planning: Any) -> Plan:
-    """The plan that a new stream of these queries starts with."""
-    engine = planning.get("engine") or "operator"
-    strategy = "weave" if engine == "operator" else "factor"
-    planning = {"rate": 1000.0, "strategy": strategy, **planning, "engine": engine}
-    return optimize(list(queries), **planning)
 
 
 def _check(now: Catalogue, axis: TimeAxis, watermark: str | None, mode: str) -> None:

@@ -22,6 +22,8 @@ class QueryStatus:
     share: float
     """Its part of the operator's time, between 0 and 1."""
     stores: tuple[int, ...]
+    paused: bool = False
+    """Whether its answers are held back."""
 
 
 @dataclass(frozen=True)

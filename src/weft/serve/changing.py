@@ -1,0 +1,102 @@
+"""Changes asked for on the page: the same requests and catalogue as those of `weft query`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Literal, NoReturn
+
+from weft.errors import CheckpointError, EngineError
+from weft.query.query import Query
+from weft.query.sql import write_query
+from weft.serve.models import Done
+from weft.serve.source import Source
+from weft.serve.stream import StreamSource
+from weft.spark.streaming.changes import (
+    Way,
+    add_query,
+    drop_query,
+    pause_query,
+    resume_query,
+)
+
+TIMEOUT = 120.0
+"""Seconds that a running stream has to make a change."""
+Verb = Literal["dropped", "paused", "resumed"]
+_CHANGES: dict[Verb, Callable[..., Way]] = {
+    "dropped": drop_query,
+    "paused": pause_query,
+    "resumed": resume_query,
+}
+
+
+def obstacle(source: Source) -> str:
+    """Why nothing can be changed here; empty if it can."""
+    if not isinstance(source, StreamSource):
+        return "This is a stored plan: it has no stream whose queries could change."
+    catalogue = source.snapshot().catalogue
+    if catalogue is None:
+        return f"The stream has never been started: run `weft stream {source.name}` first."
+    if catalogue.settings.engine != "operator":
+        return (
+            "The stream runs on engine='rewrite', whose queries are fixed, because Spark ties "
+            "their state to the plan."
+        )
+    return ""
+
+
+def changeable(source: Source) -> tuple[StreamSource, str]:
+    """The stream and its checkpoint, or an error that says why it cannot be changed."""
+    why = obstacle(source)
+    if why:
+        raise EngineError(why)
+    assert isinstance(source, StreamSource)
+    assert source.checkpoint is not None
+    return source, source.checkpoint
+
+
+def add(source: Source, queries: list[Query], *, backfill: bool) -> Done:
+    """Add queries: by the running stream, or, of a job at rest, by `weft query add`."""
+    stream, checkpoint = changeable(source)
+    by: Way = "running"
+    for query in queries:
+        if stream.running:
+            by = add_query(checkpoint, query, _no_rows, backfill=backfill, timeout=TIMEOUT)
+        else:
+            by = _add_at_rest(stream, query, backfill)
+    stream.forget()
+    return Done(queries=[query.name for query in queries], done="added", by=by)
+
+
+def change(source: Source, verb: Verb, name: str) -> Done:
+    """Drop, pause or resume a query."""
+    stream, checkpoint = changeable(source)
+    by = _CHANGES[verb](checkpoint, name, timeout=TIMEOUT)
+    stream.forget()
+    return Done(queries=[name], done=verb, by=by)
+
+
+def _no_rows() -> NoReturn:
+    raise CheckpointError("the stream has just stopped: try again")
+
+
+def _add_at_rest(stream: StreamSource, query: Query, backfill: bool) -> Way:
+    """A query must be checked against the stream's columns, which takes a Spark of its own."""
+    if stream.job_file is None:
+        raise EngineError(
+            "no stream runs on this checkpoint, and without its job file a query cannot be checked "
+            "against the stream's columns: start the stream, or serve the job file"
+        )
+    command = [sys.executable, "-m", "weft.cli", "query", "add", str(stream.job_file)]
+    text = write_query(query, time=stream.time)
+    command += [text, "--name", query.name, "--json", *(["--backfill"] if backfill else [])]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TIMEOUT, check=False, env=os.environ
+    )
+    if done.returncode:
+        raise EngineError(done.stderr.strip().removeprefix("weft: ")[-2000:] or "weft query failed")
+    way: Way = json.loads(done.stdout)["changes"][0]["by"]
+    return way

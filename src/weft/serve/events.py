@@ -1,0 +1,65 @@
+"""Live data as server-sent events: the status when it is new, and a word when the plan is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+
+from weft.serve.models import Live
+from weft.serve.source import Source
+
+EVERY = 1.0
+"""Seconds between two looks."""
+QUIET = 15.0
+"""Seconds of silence after which a comment is sent, so that proxies keep the connection."""
+RECENT = 10
+"""Micro-batches that an event repeats; the page has the others."""
+MOST = 64
+"""Clients that may listen at a time."""
+
+
+def live_view(source: Source) -> Live:
+    """How the stream is doing."""
+    told = source.live()
+    return Live(
+        state=told["state"],
+        change=source.snapshot().change,
+        at=told.get("at"),
+        by=told.get("by"),
+        status=told.get("status"),
+        history=told["history"],
+    )
+
+
+async def events(
+    source: Source, stopping: threading.Event, every: float = EVERY
+) -> AsyncIterator[str]:
+    """`live` events until the server stops; the first at once, others when something is new."""
+    last: tuple[Any, ...] | None = None
+    silent = 0.0
+    while not stopping.is_set():
+        live = await run_in_threadpool(live_view, source)
+        mark = (live.state, live.change, live.at)
+        if mark != last:
+            last, silent = mark, 0.0
+            live.history = live.history[-RECENT:]
+            yield event("live", live.model_dump())
+        elif silent >= QUIET:
+            silent = 0.0
+            yield ": still here\n\n"
+        await asyncio.sleep(every)
+        silent += every
+
+
+def event(name: str, body: Any) -> str:
+    """One event as text.
+
+    >>> event("live", {"a": 1})
+    'event: live\\ndata: {"a":1}\\n\\n'
+    """
+    return f"event: {name}\ndata: {json.dumps(body, separators=(',', ':'))}\n\n"

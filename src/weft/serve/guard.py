@@ -1,0 +1,230 @@
+"""What is checked of every request before anything looks at it, and what every answer carries.
+
+Host        a name that this server goes by: a page of another site that has its name point
+            here (DNS rebinding) is turned away
+Origin      the page's own, if the browser names one: no other site's page can ask (CSRF)
+size        of the body, also where it is not announced
+token       for everything that changes anything, and for reading too where `locked`
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from weft.errors import EngineError
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LARGEST = 65_536
+"""Bytes of a request's body that are read."""
+SHORTEST = 16
+"""Characters of a token, at least."""
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+OPEN = frozenset({"/api/meta", "/api/openapi.json"})
+"""What a page needs before it can offer a token."""
+ASKING = frozenset({"/api/preview"})
+"""Posted to, but changing nothing."""
+HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Who may do what."""
+
+    token: str | None = field(default=None, repr=False)
+    """What a change must bring; None: nothing can be changed."""
+    read_only: bool = False
+    locked: bool = False
+    """Whether reading needs the token too."""
+    hosts: frozenset[str] = LOOPBACK
+    addresses: bool = False
+    """Whether any IP address is taken as a host: no name can be made to point at one."""
+
+    def knows_host(self, header: str) -> bool:
+        """Whether a Host header names this server.
+
+        >>> [Policy().knows_host(h) for h in ("localhost:8787", "[::1]:8787", "evil.example", "")]
+        [True, True, False, False]
+        """
+        try:
+            name = urlsplit(f"//{header}").hostname
+        except ValueError:
+            return False
+        if name is None:
+            return False
+        if name in self.hosts:
+            return True
+        return self.addresses and _address(name) is not None
+
+    def admits(self, authorization: str) -> bool:
+        """Whether an Authorization header holds the token; it takes as long either way."""
+        scheme, _, given = authorization.partition(" ")
+        if self.token is None or scheme.lower() != "bearer":
+            return False
+        return hmac.compare_digest(given.strip().encode(), self.token.encode())
+
+
+def policy_for(
+    host: str, token: str | None, *, read_only: bool = False, names: tuple[str, ...] = ()
+) -> Policy:
+    """The policy of a server bound to an address; other addresses than loopback demand a token.
+
+    >>> policy_for("0.0.0.0", None)
+    Traceback (most recent call last):
+    weft.errors.EngineError: --host '0.0.0.0' is not loopback, and whoever reaches it could ...
+    """
+    if token is not None and len(token) < SHORTEST:
+        raise EngineError(
+            f"--token has {len(token)} characters: at least {SHORTEST} are accepted, for instance "
+            f'from `python -c "import secrets; print(secrets.token_urlsafe())"`'
+        )
+    if is_loopback(host):
+        return Policy(token, read_only, False, LOOPBACK | set(map(str.lower, names)))
+    if token is None:
+        raise EngineError(
+            f"--host {host!r} is not loopback, and whoever reaches it could read the stream and "
+            f"change it: give --token (or WEFT_TOKEN), or leave --host out"
+        )
+    hosts = LOOPBACK | {host.lower(), *map(str.lower, names)}
+    return Policy(token, read_only, True, hosts, addresses=True)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    address = _address(host)
+    return host.lower() == "localhost" or (address is not None and address.is_loopback)
+
+
+def _address(host: str) -> Any:
+    try:
+        return ip_address(host)
+    except ValueError:
+        return None
+
+
+class Guard:
+    """The checks, around an application."""
+
+    def __init__(self, app: App, policy: Policy) -> None:
+        self.app, self.policy = app, policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request that fails a check; hand the others on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): v.decode("latin-1") for name, v in scope["headers"]}
+        answer = _dressed(send, scope["path"])
+        refused = self._refusal(scope["method"], scope["path"], headers)
+        if refused is not None:
+            await _refuse(answer, *refused)
+            return
+        if scope["method"] not in SAFE:
+            body = await _read(receive)
+            if body is None:
+                await _refuse(answer, *TOO_LARGE)
+                return
+            receive = _again(body, receive)
+        await self.app(scope, receive, answer)
+
+    def _refusal(
+        self, method: str, path: str, headers: dict[str, str]
+    ) -> tuple[int, str, str] | None:
+        policy, host = self.policy, headers.get("host", "")
+        if not policy.knows_host(host):
+            return 421, "Host", f"Host {host[:80]!r} is not a name of this server (--allow-host)"
+        if not path.startswith("/api/"):
+            return None
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+            return 403, "Origin", "requests of other sites' pages are refused"
+        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+            return 403, "Origin", "requests of other sites' pages are refused"
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > LARGEST:
+            return TOO_LARGE
+        changes = method not in SAFE and path not in ASKING
+        if changes and policy.read_only:
+            return 403, "ReadOnly", "this dashboard is read-only"
+        if (changes or (policy.locked and path not in OPEN)) and not policy.admits(
+            headers.get("authorization", "")
+        ):
+            return 401, "Token", "the token is missing or wrong: it was printed by `weft serve`"
+        return None
+
+
+TOO_LARGE = (413, "Size", f"a request's body may have {LARGEST:,} bytes")
+
+
+async def _read(receive: Receive) -> bytes | None:
+    """A request's body; None if it grows too large, announced or not."""
+    body = b""
+    more = True
+    while more and len(body) <= LARGEST:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message["type"] == "http.request" and message.get("more_body", False)
+    return body if len(body) <= LARGEST else None
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """`receive` that gives a body which was read already, and then whatever comes."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _dressed(send: Send, path: str) -> Send:
+    """`send` that adds the headers of every answer."""
+    extra = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+    if path.startswith("/api/"):
+        extra.append((b"cache-control", b"no-store"))
+
+    async def dressed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *extra]
+        await send(message)
+
+    return dressed
+
+
+async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
+    body = json.dumps({"error": {"kind": kind, "message": message, "place": None}}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if status == 401:
+        headers.append((b"www-authenticate", b'Bearer realm="weft"'))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

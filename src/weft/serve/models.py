@@ -1,0 +1,232 @@
+"""The JSON that the API takes and gives; its OpenAPI description is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from weft.query.names import LONGEST
+
+SQL = 32_768
+"""Characters of SQL that are read."""
+
+
+class Asked(BaseModel):
+    """What a client sends; fields that are not known are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class QueryText(Asked):
+    """Queries in SQL."""
+
+    sql: Annotated[str, Field(min_length=1, max_length=SQL)]
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST)] | None = None
+    """The query's name; a comment `-- name: x` in the SQL names it too."""
+
+
+class NewQuery(QueryText):
+    """Queries to be added to the stream."""
+
+    backfill: bool = False
+    """Answer open windows too, where slices are kept."""
+
+
+class Place(BaseModel):
+    """Where in the text an error is, counted from 1."""
+
+    line: int
+    column: int
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    kind: str
+    message: str
+    place: Place | None = None
+
+
+class Refusal(BaseModel):
+    """The body of every answer that is an error."""
+
+    error: Problem
+
+
+class Meta(BaseModel):
+    """What is served, and what may be done with it."""
+
+    version: str
+    source: Literal["job", "checkpoint", "plan"]
+    name: str
+    read_only: bool
+    locked: bool
+    """Whether everything but this needs the token."""
+    changes: bool
+    """Whether queries can be added, dropped and paused here at all."""
+    why: str
+    """Why not, if not; empty otherwise."""
+    time: str | None
+    """The stream's time column."""
+
+
+class QueryView(BaseModel):
+    """A query in the plan. Times are units of the axis: microseconds, or integers."""
+
+    name: str
+    tree: int
+    range: int
+    slide: int
+    phase: int
+    window: str
+    aggs: dict[str, str]
+    where: str | None
+    by: list[str]
+    having: str | None
+    cost: float
+    alone: float
+    number: int | None
+    paused: bool
+    complete_from: int | None
+
+
+class CoverageNode(BaseModel):
+    """A window of a coverage plan, and the one that it is computed from."""
+
+    window: str
+    range: int
+    slide: int
+    upstream: int | None
+    pieces: int | None
+    factor: bool
+    cost: float
+    queries: list[int]
+
+
+class TreeView(BaseModel):
+    """A tree: queries on one set of slices, or windows made from windows."""
+
+    number: int
+    queries: list[int]
+    edge_rate: float | None
+    overlap: float
+    cost: float
+    unshared_cost: float
+    cuts: list[tuple[int, int]]
+    """The slices' edges as progressions `(offset, step)`, none within another."""
+    stores: list[int]
+    """The stores that keep the slices of its queries in a running stream."""
+    coverage: list[CoverageNode] | None
+
+
+class ChangeView(BaseModel):
+    """What the last change of plan did."""
+
+    number: int
+    added: list[str]
+    dropped: list[str]
+    paused: list[str]
+    resumed: list[str]
+    moved: list[str]
+    """Queries that another store serves from now on."""
+    cost_before: float
+    cost_after: float
+    trees_before: int
+    trees_after: int
+    note: str
+
+
+class PlanView(BaseModel):
+    """The plan with everything that a picture of it needs."""
+
+    change: int
+    axis: Literal["time", "integer"]
+    unit: int
+    """Axis units per unit of rates: those of a second, or 1."""
+    rate: float
+    strategy: str
+    model: Literal["paper", "engine"]
+    engine: str
+    cost: float
+    no_share: float
+    share_all: float
+    notes: list[str]
+    queries: list[QueryView]
+    trees: list[TreeView]
+    last_change: ChangeView | None
+
+
+class Live(BaseModel):
+    """How the stream is doing, as it last said."""
+
+    state: Literal["running", "stopped", "new", "plan"]
+    change: int
+    at: float | None = None
+    by: dict[str, Any] | None = None
+    status: dict[str, Any] | None = None
+    history: list[dict[str, Any]]
+
+
+class Joined(BaseModel):
+    """What a query would do to the plan."""
+
+    name: str
+    window: str
+    tree: int
+    joins: list[str]
+    """Queries that it would share slices with, the first of them."""
+    others: int
+    """How many queries it would share with."""
+    alone: float
+    edges_before: float | None
+    edges_after: float | None
+
+
+class Preview(BaseModel):
+    """What adding queries would do; nothing was changed."""
+
+    queries: list[Joined]
+    cost_before: float
+    cost_after: float
+    trees_before: int
+    trees_after: int
+    note: str
+
+
+class Detail(BaseModel):
+    """A query as text."""
+
+    name: str
+    sql: str
+
+
+class Column(BaseModel):
+    """A column of answers."""
+
+    name: str
+    type: str
+    role: Literal["key", "value"]
+
+
+class Answers(BaseModel):
+    """The latest answers of a query, oldest window first."""
+
+    query: str
+    readable: bool
+    reason: str
+    """Why there is nothing to read, if so."""
+    slide: int
+    columns: list[Column]
+    windows: list[tuple[int, int]]
+    """Start and end of each row's window, in axis units."""
+    rows: list[list[Any]]
+
+
+class Done(BaseModel):
+    """A change that was made."""
+
+    queries: list[str]
+    done: Literal["added", "dropped", "paused", "resumed"]
+    by: Literal["running", "stored"]
+    """By the running stream, or written for the next one that starts."""

@@ -1,0 +1,62 @@
+"""Run the application until it is told to stop."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from weft.errors import EngineError
+from weft.serve.guard import App
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens, bound before anybody is told of it."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host, port))
+    except OSError as error:
+        listening.close()
+        raise EngineError(
+            f"--host {host} --port {port}: {error.strerror}; --port 0 takes any that is free"
+        ) from None
+    return listening
+
+
+class Server(uvicorn.Server):
+    """A server that says when it is told to stop: pages that listen never hang up first."""
+
+    def __init__(self, config: uvicorn.Config, stopping: threading.Event) -> None:
+        super().__init__(config)
+        self._stopping = stopping
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Called on Ctrl-C and SIGTERM."""
+        self._stopping.set()
+        super().handle_exit(sig, frame)
+
+
+def run_server(
+    app: App, host: str, port: int, ready: Callable[[str], None], stopping: threading.Event
+) -> None:
+    """Serve on an address; `ready` is told the page's address once it answers there."""
+    listening = bound(host, port)
+    shown = f"[{host}]" if ":" in host else host
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # requests may be frequent, and are nobody's business
+        server_header=False,
+        limit_concurrency=256,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=5,
+        ws="none",
+        lifespan="off",
+    )
+    ready(f"http://{shown}:{listening.getsockname()[1]}")
+    Server(config, stopping).run(sockets=[listening])

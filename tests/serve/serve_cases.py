@@ -1,0 +1,121 @@
+"""Checkpoints, answers and clients for the tests of the dashboard, made without Spark."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from starlette.testclient import TestClient
+
+from weft.plan.optimizer import optimize
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.serve.app import make_app
+from weft.serve.guard import Policy
+from weft.serve.source import Source, open_source
+from weft.sinks.files import Folder
+from weft.spark.streaming.board import Board
+from weft.spark.streaming.catalogue import CatalogueFiles, Progress, ProgressFile, Settings
+from weft.spark.streaming.evolve import first_catalogue, next_catalogue
+from weft.spark.streaming.status import QueryStatus, Status, StoreStatus
+
+TOKEN = "a-token-for-tests-only"
+MINUTE = 60_000_000
+QUERIES = (
+    Query("hourly", aggs={"hi": "max(price)"}, window=Window(range="1 hour"), by=["symbol"]),
+    Query(
+        "busy trades",
+        aggs={"n": "count(*)"},
+        window=Window(range="12 minutes", slide="5 minutes"),
+        where="volume > 500",
+        by=["symbol"],
+    ),
+    Query("all", aggs={"n": "count(*)"}, window=Window(range="10 minutes")),
+)
+SQL = "SELECT symbol, max(price) AS hi FROM trades GROUP BY window(ts, '30 minutes'), symbol"
+
+
+def write_checkpoint(folder: Path) -> Path:
+    """A checkpoint with three queries, of which the last came by a second change."""
+    checkpoint = folder / "ck"
+    settings = Settings("ts", "timestamp", "1 minute", (0, 1), 2, "append")
+    plan = optimize(QUERIES[:2], rate=1000.0, strategy="weave", engine="operator")
+    files = CatalogueFiles(str(checkpoint))
+    first = first_catalogue(plan, settings)
+    files.write(first)
+    progress = Progress(batch=4, high=100 * MINUTE, frontier=99 * MINUTE)
+    ProgressFile(str(checkpoint)).write(progress)
+    files.write(next_catalogue(first, plan.add(QUERIES[2:]), progress))
+    return checkpoint
+
+
+def post_status(checkpoint: Path, sink: dict[str, Any]) -> Board:
+    """What a stream would have posted."""
+    queries = tuple(
+        QueryStatus(query.name, number, None, 7 * number, 0, 1 / 3, (1,))
+        for number, query in enumerate(QUERIES, 1)
+    )
+    stores = (StoreStatus(1, 2, 40, 3, 9_000, 12.0, 0.5),)
+    status = Status(True, 4, 500, 250.0, 2.0, 99 * MINUTE, 100 * MINUTE, 3.0, 9_000, 40, 3, 0, 0, 2,
+                    queries, stores)  # fmt: skip
+    board = Board(str(checkpoint), sink)
+    board.post(status)
+    return board
+
+
+def write_answers(folder: Path, number: int, starts: list[int], mode: str = "append") -> Path:
+    """Answers of `hourly` as a Parquet sink leaves them, a micro-batch for each start."""
+    out = folder / "out"
+    window = pa.struct([("start", pa.timestamp("us", "UTC")), ("end", pa.timestamp("us", "UTC"))])
+    for batch, start in enumerate(starts):
+        bounds = {"start": start * MINUTE, "end": (start + 60) * MINUTE}
+        table = pa.table(
+            {
+                "window": pa.array([bounds, bounds], window),
+                "symbol": ["a", "b"],
+                "hi": [1.5 + batch, float("nan")],
+            }
+        )
+        name = f"hourly/{number}/{batch:012d}-0000.parquet"
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, out / name)
+        batches = Folder(str(out)).sub("_weft").sub("batches")
+        batches.write(f"{batch:012d}.json", "batch", {str(number): [name]})
+    # Written, but in no manifest: a micro-batch that was not finished.
+    pq.write_table(table, out / f"hourly/{number}/{len(starts):012d}-0000.parquet")
+    return out
+
+
+def write_plan(path: Path, strategy: str = "weave", count: int = 0) -> Path:
+    """A stored plan of the three queries, or of so many made-up ones."""
+    queries = list(QUERIES) if not count else many_queries(count)
+    path.write_text(json.dumps(optimize(queries, rate=100.0, strategy=strategy).to_dict()))
+    return path
+
+
+def many_queries(count: int) -> list[Query]:
+    """Queries of a few hundred different windows, as dashboards and alert rules have them."""
+    slides = (1, 2, 3, 5, 6, 10, 12, 15, 20, 30, 60, 7, 9, 14)
+    found = []
+    for number in range(count):
+        slide = slides[number % len(slides)]
+        window = Window(range=f"{slide * (1 + number % 11)} minutes", slide=f"{slide} minutes")
+        keys = ("symbol",) if number % 3 else ("venue",)
+        aggs = {"n": "count(*)"} if number % 2 else {"value": "sum(price * volume)"}
+        where = f"volume > {100 * (number % 7)}" if number % 4 == 0 else None
+        found.append(Query(f"rule_{number:04d}", aggs=aggs, window=window, by=keys, where=where))
+    return found
+
+
+def client(source: Source | Path, policy: Policy | None = None, **headers: str) -> TestClient:
+    """A client of the dashboard over a source, as a page on loopback would ask."""
+    opened = open_source(str(source)) if isinstance(source, Path) else source
+    app = make_app(opened, policy or Policy(TOKEN))
+    return TestClient(app, base_url="http://127.0.0.1:8787", headers=headers)
+
+
+def bearer(token: str = TOKEN) -> dict[str, str]:
+    return {"authorization": f"Bearer {token}"}

@@ -1,0 +1,101 @@
+"""A paused query: nothing of what closes meanwhile is delivered, and what closes later is whole."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from same import AXIS, assert_same, rows
+
+from weft.errors import EngineError
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.sinks import read_results
+from weft.spark.loom import Loom
+from weft.spark.native import native
+from weft.spark.streaming.board import read_board
+from weft.spark.streaming.changes import pause_query, resume_query, stored
+
+FAR_AHEAD = (1_700_000_000 + 500_000 * 60) * 1_000_000
+"""Where windows are closed up to once the feed has ended."""
+FIVE = Query("five", aggs={"n": "count(*)", "s": "sum(x)"}, by=["k"],
+             window=Window(range="20 minutes", slide="5 minutes"))  # fmt: skip
+RATIO = Query("ratio", aggs={"r": "sum(x) / count(*)"}, window=Window(range="10 minutes"))
+
+
+def wait_for(condition, seconds: float = 120.0) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, "waited too long"
+        time.sleep(0.1)
+
+
+def settled(running, feed, first: int, last: int) -> int:
+    """Feed some minutes; where windows are closed up to, once the stream has taken them."""
+    before = running.progress.frontier
+    feed.minutes(first, last)
+    wait_for(lambda: running.progress.frontier not in (None, before))
+    frontier = None
+    while frontier != running.progress.frontier:  # the watermark moves a micro-batch later
+        frontier = running.progress.frontier
+        time.sleep(2.5)
+    return frontier
+
+
+def test_answers_stop_and_go_on_with_the_state_kept(spark, feed, tmp_path):
+    out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
+    loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
+    loom.add(FIVE)
+    loom.add(RATIO)  # lowered on its way to the sink, unlike the other
+    feed.minutes(0, 5)
+    running = loom.start(out, checkpoint=checkpoint, trigger="100 milliseconds")
+    wait_for(lambda: running.progress.batch >= 0)
+    held_from = settled(running, feed, 5, 32)
+    running.pause("FIVE")
+    assert pause_query(checkpoint, "ratio", timeout=120) == "running"
+    with pytest.raises(EngineError, match="paused already"):
+        running.pause("five")
+    assert [query.paused for query in running.status().queries] == [True, True]
+    answered = running.status().query("five").answers
+    held_to = settled(running, feed, 32, 61)
+    assert held_to > held_from
+    assert running.status().query("five").answers == answered
+    running.resume("five")
+    assert resume_query(checkpoint, "ratio", timeout=120) == "running"
+    feed.minutes(61, 90)
+    feed.end()
+    wait_for(lambda: running.progress.frontier > FAR_AHEAD)
+    end = running.progress.frontier
+    wait_for(lambda: read_board(checkpoint)["status"]["watermark"] == end)
+    running.stop()
+
+    board = read_board(checkpoint)
+    assert board["status"]["active"] is False
+    assert board["sink"] == {"kind": "ParquetSink", "path": out}
+    assert sum(one["rows"] for one in board["history"]) > 0
+    assert [entry.paused for entry in stored(checkpoint).entries] == [None, None]
+    for query in (FIVE, RATIO):
+        expected = native(feed.batch(spark), AXIS, query).where(
+            f"window.end <= timestamp_micros({end}) AND NOT (window.end > "
+            f"timestamp_micros({held_from}) AND window.end <= timestamp_micros({held_to}))"
+        )
+        got = rows(read_results(spark, out, query.name).collect())
+        assert_same(query.name, got, rows(expected.collect()))
+
+
+def test_a_query_of_a_stream_at_rest(spark, feed, tmp_path):
+    out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
+    loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
+    loom.add(FIVE)
+    loom.add(RATIO)
+    feed.minutes(0, 60)
+    loom.start(out, checkpoint=checkpoint, trigger="available_now").await_termination()
+    had = read_results(spark, out, "five").count()
+    assert pause_query(checkpoint, "five") == "stored"
+    feed.minutes(60, 120)
+    other = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
+    other.start(out, checkpoint=checkpoint, trigger="available_now").await_termination()
+    assert read_results(spark, out, "five").count() == had
+    assert resume_query(checkpoint, "five") == "stored"
+    with pytest.raises(EngineError, match="not paused"):
+        resume_query(checkpoint, "five")
