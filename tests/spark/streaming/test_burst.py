@@ -67,3 +67,36 @@ def test_replacing_every_query_at_once_goes_one_by_one():
     burst = Burst.of(RUNNING, [drop("a"), add("a", 2), drop("b"), add("b", 3)])
     with pytest.raises(WeftError, match="every query of the plan is replaced"):
         burst.applied(stream_plan(RUNNING))
+
+
+def test_a_wrong_request_among_many_is_told_and_the_rest_is_still_few_changes(monkeypatch):
+    from weft.spark.streaming.running import Running
+
+    replies: dict[str, str | None] = {}
+    changes: list[int] = []
+
+    class Replies:
+        def reply(self, ticket: str, error: str | None) -> None:
+            replies[ticket] = error
+
+    def together(self, pending) -> bool:
+        if any(asked["op"] == "wrong" for _, asked in pending):
+            return False
+        changes.append(len(pending))
+        replies.update((ticket, None) for ticket, _ in pending)
+        return True
+
+    def alone(self, asked) -> str | None:
+        changes.append(1)
+        return "amiss" if asked["op"] == "wrong" else None
+
+    monkeypatch.setattr(Running, "_handle_together", together)
+    monkeypatch.setattr(Running, "_handle", alone)
+    running = Running.__new__(Running)
+    running._requests = Replies()
+    asked = [(f"{n:04d}", {"op": "wrong" if n == 137 else "drop"}) for n in range(1000)]
+    running._handle_all(asked)
+    assert list(replies) == [ticket for ticket, _ in asked], "in their order"
+    assert [ticket for ticket, error in replies.items() if error] == ["0137"]
+    assert len(changes) < 15
+    running._handle_all([])

@@ -381,29 +381,34 @@ class Running:
                 query = self._query
                 if not query.isActive and query.exception() is not None:
                     self._recovered(query)
-                pending = self._requests.pending()
-                if not self._handle_together(pending):
-                    for ticket, asked in pending:
-                        self._requests.reply(ticket, self._handle(asked))
+                self._handle_all(self._requests.pending())
                 if self.adaptive:
                     self._adapt()
                 self._post()
             except Exception as error:  # the stream itself goes on
                 self._error = self._hide(str(error))
 
+    def _handle_all(self, pending: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        """Carry out requests in their order: together, or if any is amiss, each half by itself."""
+        if len(pending) == 1:
+            ((ticket, asked),) = pending
+            self._requests.reply(ticket, self._handle(asked))
+        elif pending and not self._handle_together(pending):
+            half = len(pending) // 2
+            self._handle_all(pending[:half])
+            self._handle_all(pending[half:])
+
     def _handle_together(self, pending: Sequence[tuple[str, dict[str, Any]]]) -> bool:
         """Carry out many requests as one change; False, and nothing done, if any is amiss.
 
         Every change starts the stream again, which a thousand of them in a minute cannot each do.
         """
-        if len(pending) < 2:
-            return False
         try:
             with self._lock:
                 burst = Burst.of(self.catalogue.queries, [asked for _, asked in pending])
                 if burst.changes:
                     self._change(burst.applied(Plan.from_dict(self.catalogue.plan)), burst.backfill)
-        except Exception:  # one by one, whoever asked for what is amiss is told so
+        except Exception:  # alone, whoever asked for what is amiss is told so
             return False
         for ticket, _ in pending:
             self._requests.reply(ticket, None)
