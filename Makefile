@@ -31,8 +31,6 @@ fmt: $(READY)
 # Every figure and table of the papers, quick or whole (FULL=1), then their pictures and table.
 # A benchmark that fails says why; the others go on, and the exit code tells.
 bench: $(READY)
-	@$(BIN)/python -m pip install --quiet "pip>=25.1"
-	@$(BIN)/python -m pip install --quiet --group bench
 	@$(BIN)/python -m benchmarks run $(if $(FULL),--full); done=$$?; \
 	  $(BIN)/python -m benchmarks draw && exit $$done
 
@@ -69,7 +67,7 @@ web:
 # The lock holds hashes and no addresses, so that it installs from whichever index pip is set to.
 lock: $(READY)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
-	  --no-emit-index-url --no-annotate --group dev --group docs --output-file requirements.lock pyproject.toml
+	  --no-emit-index-url --no-annotate --group dev --group docs --group bench --output-file requirements.lock pyproject.toml
 
 $(READY): pyproject.toml requirements.lock scripts/requirements.sh
 	@sh scripts/requirements.sh $(PYTHON)
