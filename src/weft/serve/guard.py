@@ -121,6 +121,13 @@ def is_loopback(host: str) -> bool:
     return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
 
+def _netloc(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:  # such as a bracket that is not closed
+        return None
+
+
 def _address(host: str) -> Any:
     try:
         return ip_address(host)
@@ -162,7 +169,7 @@ class Guard:
         if not path.startswith("/api/"):
             return None
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if origin is not None and _netloc(origin) != host.lower():
             return 403, "Origin", "requests of other sites' pages are refused"
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return 403, "Origin", "requests of other sites' pages are refused"
