@@ -6,6 +6,7 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -31,20 +32,31 @@ MARKER = "faults"
 
 
 def run(
-    folder: Path, names: list[str], *, seed: int = 0, short: bool = False
+    folder: Path,
+    names: list[str],
+    *,
+    seed: int = 0,
+    short: bool = False,
+    done: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None,
 ) -> tuple[list[tuple[str, Outcome]], list[str]]:
-    """Do some families of faults: what came of each, and what went wrong."""
+    """Do some families of faults: what came of each, and what went wrong.
+
+    `done` is told of every family that ended as it should, as soon as it has.
+    """
     rig = Rig(folder, seed, short)
     outcomes: list[tuple[str, Outcome]] = []
     wrong: list[str] = []
     try:
         for name in names:
             began = time.monotonic()
+            found: list[Outcome] = []
             try:
                 for outcome in FAMILIES[name](rig):
-                    outcomes.append((name, outcome))
+                    found.append(outcome)
                     said = f"{name}: {outcome.fault}: {outcome.happened}: {outcome.ended}"
                     print(said, flush=True)
+                done(name, found)
+                outcomes += [(name, outcome) for outcome in found]
             except Exception as error:
                 wrong.append(f"{name}: {type(error).__name__}: {error}")
                 print(f"WRONG: {wrong[-1]}", file=sys.stderr)
@@ -63,15 +75,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the table into a page")
     given = parser.parse_args(arguments)
     names = given.only or list(FAMILIES)
-    with tempfile.TemporaryDirectory(prefix="weft-faults-") as folder:
-        outcomes, wrong = run(Path(folder), names, seed=given.seed, short=given.short)
-    text = table(outcomes)
-    if given.write and not wrong:
+
+    def write(name: str, outcomes: list[Outcome]) -> None:
+        """Replace a family's rows in the page; those of others stay."""
+        if given.write is None:
+            return
+        rows = table((name, outcome) for outcome in outcomes)
         page = given.write.read_text(encoding="utf-8")
-        rows = merged(page, MARKER, list(FAMILIES), names, text)
         day = datetime.now(timezone.utc).date()
-        head = f"Last run on {day} with `--seed {given.seed}`.\n\n"
-        write_between(given.write, MARKER, f"{head}{rows}")
+        head = f"Last run on {day}, with `--seed {given.seed}`.\n\n"
+        text = head + merged(page, MARKER, list(FAMILIES), [name], rows)
+        write_between(given.write, MARKER, text)
+
+    with tempfile.TemporaryDirectory(prefix="weft-faults-") as folder:
+        outcomes, wrong = run(Path(folder), names, seed=given.seed, short=given.short, done=write)
+    text = table(outcomes)
     print(f"\n{text}")
     return 1 if wrong else 0
 

@@ -34,11 +34,12 @@ def damaged_files(rig: Rig) -> Iterator[Outcome]:
     catalogue = case.checkpoint / "weft" / "catalogue" / "00000001.json"
     progress = case.checkpoint / "weft" / "progress.json"
     seen: list[tuple[str, str, str]] = []
-    for what, path, damage in (
+    own = [
         ("catalogue, cut short", catalogue, cut),
-        ("catalogue, a byte changed", catalogue, change),
         ("progress, cut short", progress, cut),
-    ):
+        ("catalogue, a byte changed", catalogue, change),
+    ]
+    for what, path, damage in own[:2] if rig.short else own:
         damage(path)
         _go_on(case)
         seen.append((what, "taken from its copy", RIGHT))
@@ -47,11 +48,12 @@ def damaged_files(rig: Rig) -> Iterator[Outcome]:
         case, [catalogue, copy], cut, "00000001.json is damaged", "put one of them back"
     )
     seen.append(("catalogue and its copy, cut short", said, STOPPED))
-    for what, pattern, damage in (
-        ("offsets of Spark, cut short", "offsets/[0-9]*", cut),
+    sparks = [
         ("state of Spark, cut short", "state/0/[0-9]*/*/[0-9]*.changelog", cut),
+        ("offsets of Spark, cut short", "offsets/[0-9]*", cut),
         ("state of Spark, a byte changed", "state/0/[0-9]*/*/[0-9]*.changelog", change),
-    ):
+    ]
+    for what, pattern, damage in sparks[:1] if rig.short else sparks:
         said = _stopped(case, _newest(case, pattern), damage, "")
         seen.append((what, f"Spark: {said}", STOPPED))
     case.end()

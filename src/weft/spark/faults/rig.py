@@ -74,6 +74,8 @@ class Case:
     files: int = 0
     queries: Sequence[Query] = QUERIES
     watermark: str = "5 minutes"
+    per_batch: int = 1
+    """Files that a micro-batch takes at most."""
     random: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,8 +100,10 @@ class Case:
             }
         )
         path = self.folder / "in" / f"{self.files:05d}.parquet"
-        pq.write_table(rows, path)
-        os.utime(path, (1_000_000 + self.files, 1_000_000 + self.files))
+        written = path.with_name(f".{path.name}")  # a stream that runs must not see half of it
+        pq.write_table(rows, written)
+        os.utime(written, (1_000_000 + self.files, 1_000_000 + self.files))
+        written.rename(path)
         self.files += 1
 
     def minutes(self, first: float, last: float, rows: int = 200) -> None:
@@ -112,8 +116,9 @@ class Case:
         self.put([START + 100_000 * MINUTE])
 
     def stream(self) -> DataFrame:
-        """The rows as a stream, a file to a micro-batch."""
-        reader = self.rig.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        """The rows as a stream."""
+        reader = self.rig.spark.readStream.schema(SCHEMA)
+        reader = reader.option("maxFilesPerTrigger", self.per_batch)
         return reader.parquet(str(self.folder / "in"))
 
     def start(self, sink: Sink | None = None, **options: Any) -> Running:

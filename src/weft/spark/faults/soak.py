@@ -100,6 +100,7 @@ def soak(folder: Path, minutes: float, seed: int = 0) -> Soak:
     """Run it; an error if answers differ, or memory or state grew."""
     rig = Rig(folder, seed)
     case = rig.case("soak")
+    case.per_batch = 50  # whatever has come since the last micro-batch
     stop = threading.Event()
     feeder = threading.Thread(target=_feed, args=(case, stop), daemon=True)
     feeder.start()

@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from weft.spark.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
 from weft.spark.faults.rig import Rig
 from weft.spark.streaming.catalogue import ProgressFile
@@ -55,9 +57,12 @@ def reorders(rig: Rig) -> Iterator[Outcome]:
     """Rows twice and in any order, within the watermark: as a plain query on the same rows."""
     case = rig.case("reorders")
     case.watermark = "1 hour"
-    times = START + case.random.integers(0, 30 * MINUTE, 600)
-    for part in (times[:200], times[200:400][::-1], times[100:300], times[400:]):
-        case.put(case.random.permutation(part))
+    draw = case.random
+    times = START + draw.integers(0, 30 * MINUTE, 600)
+    keys, values = np.array([f"k{i}" for i in draw.integers(0, 6, 600)]), draw.integers(0, 12, 600)
+    for first, last in ((0, 200), (200, 400), (100, 300), (400, 600)):
+        rows = draw.permutation(np.arange(first, last))
+        case.put(times[rows], keys[rows], values[rows])
     case.end()
     case.run()
     yield Outcome(
