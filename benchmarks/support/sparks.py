@@ -90,6 +90,7 @@ def compare(
                 same = a == b or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
                 check(same, f"{what}, {query.name} at {key}: {a!r}, expected {b!r}")
         count += len(theirs)
+    check(found.num_rows == count, f"{what}: {found.num_rows} rows, expected {count}")
     return count
 
 
