@@ -252,7 +252,7 @@ export function weaveView(): HTMLElement {
     }
     lines.push(h("span", {}, others ? `shares tree ${tree.number} with ${plural(others, "query", "queries")}` : `alone in tree ${tree.number}`));
     fill(tip, ...lines);
-    tip.hidden = false;
+    tip.hidden = left < 0; // names say enough by themselves
     const area = root.getBoundingClientRect();
     tip.style.left = `${Math.min(event.clientX - area.left + 14, area.width - 240)}px`;
     tip.style.top = `${event.clientY - area.top + 16}px`;
