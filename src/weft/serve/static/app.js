@@ -1,3 +1,24 @@
+/*! uPlot. The MIT License (MIT)
+
+Copyright (c) 2022 Leon Sorokin
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in
+all copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN
+THE SOFTWARE. */
 var Co="weft-token",Wt=class extends Error{constructor(l,n){super(n.message);this.status=l;this.problem=n}};function Wn(){return sessionStorage.getItem(Co)}function wn(e){e?sessionStorage.setItem(Co,e):sessionStorage.removeItem(Co)}function Zr(){let e=/(?:^#|&)token=([^&]+)/.exec(location.hash);e&&(wn(decodeURIComponent(e[1])),history.replaceState(null,"",location.pathname))}function Xr(){let e=Wn();return e?{Authorization:`Bearer ${e}`}:{}}async function dt(e,t={}){let l=await fetch(e,{...t,headers:{...Xr(),...t.body?{"Content-Type":"application/json"}:{}}});if(!l.ok)throw await ei(l);return await l.json()}async function ei(e){try{return new Wt(e.status,(await e.json()).error)}catch{return new Wt(e.status,{kind:"HTTP",message:`${e.status} ${e.statusText}`,place:null})}}function Gn(e,t=null,l){return dt(e,{method:"POST",body:t===null?void 0:JSON.stringify(t),signal:l})}function nn(e,t=""){return`/api/queries/${encodeURIComponent(e)}${t}`}async function ti(e,t){for(let l=1e3;;l=Math.min(l*2,15e3)){try{let n=await fetch("/api/events",{headers:Xr()});if(!n.ok||!n.body)throw await ei(n);t(!0),l=1e3;let o="",i=n.body.pipeThrough(new TextDecoderStream).getReader();for(;;){let{value:a,done:f}=await i.read();if(f)break;let p=(o+a).split(`
 
 `);o=p.pop()??"";for(let u of p){let w=u.split(`
