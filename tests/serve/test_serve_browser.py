@@ -27,6 +27,7 @@ pytestmark = pytest.mark.integration
 TEN = "SELECT symbol, count(*) AS n\nFROM trades\nGROUP BY window(ts, '10 minutes'), symbol"
 PATIENT = 150_000
 """Milliseconds that a change of a stream may take on a busy machine."""
+expect.set_options(timeout=30_000)  # what takes a moment on a quiet one
 
 
 @pytest.fixture(scope="module")
