@@ -66,7 +66,12 @@ def test_a_port_that_is_taken_is_named(here):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(EngineError, match=f"--port {port}: .*--port 0 takes any"):
-            bound("127.0.0.1", port).listen()
+            bound("127.0.0.1", port)
+
+
+def test_whoever_is_told_of_the_address_is_not_refused(here):
+    with bound("127.0.0.1", 0) as listening:
+        socket.create_connection(listening.getsockname(), timeout=5).close()
 
 
 @pytest.mark.parametrize("args", [(), ("--read-only",), ("--token", "x" * 20)])
