@@ -147,6 +147,8 @@ def test_completion_knows_the_commands():
         "add",
         "drop",
         "list",
+        "pause",
+        "resume",
     ]
 
 

@@ -16,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import weft as weft_package
+
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 FLAGS = [
     "--no-sandbox",  # CI runs as root
@@ -27,6 +29,8 @@ FLAGS = [
     "--disable-sync",
 ]
 ARTEFACTS = Path(__file__).parent.parent / "artefacts" / "dashboard"
+# The weft that is tested, also where it is found by a path that is relative to here.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(weft_package.__file__).parents[1])}
 MINUTE = 60_000_000
 START = 1_700_000_000 * 1_000_000
 JOB = """
@@ -68,7 +72,8 @@ def weft(*args: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
     with (cwd / f"{args[0]}.err").open("w") as errors:
         process = subprocess.Popen(
             [sys.executable, "-m", "weft.cli", *args],
-            cwd=cwd, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True,
+            cwd=cwd, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=errors, text=True,
+            start_new_session=True,
         )  # fmt: skip
         try:
             yield process

@@ -52,7 +52,7 @@ def write_checkpoint(folder: Path) -> Path:
     return checkpoint
 
 
-def post_status(checkpoint: Path, sink: dict[str, Any]) -> Board:
+def post_status(checkpoint: Path, sink: dict[str, Any], error: str | None = None) -> Board:
     """What a stream would have posted."""
     queries = tuple(
         QueryStatus(query.name, number, None, 7 * number, 0, 1 / 3, (1,))
@@ -60,7 +60,7 @@ def post_status(checkpoint: Path, sink: dict[str, Any]) -> Board:
     )
     stores = (StoreStatus(1, 2, 40, 3, 9_000, 12.0, 0.5),)
     status = Status(True, 4, 500, 250.0, 2.0, 99 * MINUTE, 100 * MINUTE, 3.0, 9_000, 40, 3, 0, 0, 2,
-                    queries, stores)  # fmt: skip
+                    queries, stores, error)  # fmt: skip
     board = Board(str(checkpoint), sink)
     board.post(status)
     return board
@@ -103,7 +103,7 @@ def many_queries(count: int) -> list[Query]:
     for number in range(count):
         slide = slides[number % len(slides)]
         window = Window(range=f"{slide * (1 + number % 11)} minutes", slide=f"{slide} minutes")
-        keys = ("symbol",) if number % 3 else ("venue",)
+        keys = (("symbol",), ("venue",), ("symbol", "venue"), ())[number % 4]
         aggs = {"n": "count(*)"} if number % 2 else {"value": "sum(price * volume)"}
         where = f"volume > {100 * (number % 7)}" if number % 4 == 0 else None
         found.append(Query(f"rule_{number:04d}", aggs=aggs, window=window, by=keys, where=where))

@@ -240,6 +240,16 @@ def test_a_job_shows_the_plan_it_would_start_with(tmp_path):
     assert len(fresh.get("/api/plan").json()["queries"]) == 3
 
 
+def test_an_error_of_the_stream_is_shown_without_the_jobs_secrets(tmp_path):
+    secret = JOB.replace("path: in,", "path: in, options: {password: hunter2},")
+    (tmp_path / "job.yaml").write_text(secret)
+    checkpoint = write_checkpoint(tmp_path)
+    post_status(checkpoint, {"kind": "ParquetSink", "path": None}, "no entry for hunter2 here")
+    told = client(tmp_path / "job.yaml").get("/api/live")
+    assert told.json()["status"]["error"] == "no entry for *** here"
+    assert "hunter2" not in told.text
+
+
 def test_what_cannot_be_served_is_refused_at_once(tmp_path):
     with pytest.raises(CheckpointError, match="no stream has been started"):
         open_source(str(tmp_path))

@@ -16,7 +16,7 @@ export function costView(): HTMLElement {
     { title: "Edge rate", by: (tree) => tree.edge_rate ?? 0, cell: (tree) => number(tree.edge_rate), right: true, width: "1fr", wide: true },
     { title: "Predicted", by: (tree) => tree.cost, cell: (tree) => number(tree.cost), right: true, width: "1fr" },
     { title: "Alone", by: (tree) => tree.unshared_cost, cell: (tree) => number(tree.unshared_cost), right: true, width: "1fr", wide: true },
-    { title: "Saved", by: saved, cell: (tree) => percent(saved(tree)), right: true, width: ".8fr" },
+    { title: "Saved", by: saved, cell: (tree) => percent(saved(tree)), right: true, width: ".8fr", wide: true },
     { title: "Measured", by: (tree) => measured(tree)?.seconds ?? 0, cell: (tree) => time(tree), right: true, width: "1fr" },
     { title: "State", by: (tree) => measured(tree)?.bytes ?? 0, cell: (tree) => state(tree), right: true, width: "1fr", wide: true },
   ], (tree) => String(tree.number), { label: "Cost of every tree", sort: 3, id: "tree-costs" });

@@ -81,7 +81,7 @@ function build(): void {
   fill(app,
     h("a", { class: "skip", href: "#main", onclick: (event: Event) => { event.preventDefault(); main.focus(); } }, "Skip to the view"),
     h("header", { class: "top" },
-      h("div", { class: "brand" }, h("img", { src: "/icon.svg", alt: "", width: "28", height: "28" }), h("strong", {}, "weft"),
+      h("h1", { class: "brand" }, h("img", { src: "/icon.svg", alt: "", width: "28", height: "28" }), h("span", {}, "weft"),
         h("span", { class: "source", title: store.meta.name }, store.meta.name)),
       nav,
       h("div", { class: "row" }, state, store.meta.read_only && h("span", { class: "pill" }, "read-only"), lock, shade)),

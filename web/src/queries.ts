@@ -165,7 +165,7 @@ function list(): HTMLElement {
     { title: "Tree", by: (query) => query.tree, cell: (query) => String(query.tree), right: true, width: "60px", wide: true },
     { title: "Answers", by: (query) => store.status(query.name)?.answers ?? 0, cell: (query) => number(store.status(query.name)?.answers), right: true, width: "80px" },
     { title: "Late", by: (query) => store.status(query.name)?.late_rows ?? 0, cell: (query) => number(store.status(query.name)?.late_rows), right: true, width: "64px", wide: true },
-    { title: "", cell: actions, right: true, width: "92px" },
+    { title: "Actions", quiet: true, cell: actions, right: true, width: "92px" },
   ], (query) => query.name, { label: "Queries", sort: 0, down: false, tall: "tall", id: "query-list" });
 
   function update(): void {

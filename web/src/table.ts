@@ -12,6 +12,8 @@ export interface ColumnOf<T> {
   right?: boolean;
   /** Its share of the width, as CSS grid says it. */
   width: string;
+  /** Its title is for screen readers only. */
+  quiet?: boolean;
   /** Left out where the screen is narrow. */
   wide?: boolean;
 }
@@ -19,7 +21,7 @@ export interface ColumnOf<T> {
 export class Table<T> {
   readonly element: HTMLElement;
   private readonly head = h("div", { class: "tr th", role: "row" });
-  private readonly body = h("div", { class: "tbody", role: "rowgroup" });
+  private readonly body = h("div", { class: "tbody" });
   private readonly box: HTMLElement;
   private rows: T[] = [];
   private order: { column: number; down: boolean };
@@ -30,7 +32,7 @@ export class Table<T> {
     options: { label: string; sort?: number; down?: boolean; tall?: string; id?: string },
   ) {
     this.order = { column: options.sort ?? -1, down: options.down ?? true };
-    this.box = h("div", { class: `table-scroll ${options.tall ?? ""}`, tabindex: "0", role: "group", "aria-label": options.label, onscroll: () => this.paint() }, this.body);
+    this.box = h("div", { class: `table-scroll ${options.tall ?? ""}`, tabindex: "0", role: "rowgroup", onscroll: () => this.paint() }, this.body);
     this.element = h("div", { class: "table", role: "table", "aria-label": options.label, id: options.id }, this.head, this.box);
     new ResizeObserver(() => { this.titles(); this.paint(); }).observe(this.box);
   }
@@ -53,7 +55,7 @@ export class Table<T> {
       const sorted = at === this.order.column ? (this.order.down ? "descending" : "ascending") : "none";
       const title = column.by
         ? h("button", { type: "button", class: `sort ${sorted}`, onclick: () => this.sortBy(at) }, column.title)
-        : column.title;
+        : h("span", { class: column.quiet ? "sr" : "" }, column.title);
       return h("div", { role: "columnheader", class: column.right ? "right" : "", "aria-sort": column.by ? sorted : undefined }, title);
     }));
   }

@@ -8,6 +8,8 @@ from importlib.util import find_spec
 
 import click
 
+from weft.cli.jobs import json_option
+from weft.cli.output import echo_json
 from weft.errors import EngineError
 
 
@@ -24,6 +26,7 @@ from weft.errors import EngineError
 @click.option("--read-only", is_flag=True, help="Nothing can be changed from the page.")
 @click.option("--allow-host", multiple=True, metavar="NAME",
               help="A further name that the server goes by; may be given often.")  # fmt: skip
+@json_option
 def serve(
     target: str,
     host: str,
@@ -31,6 +34,7 @@ def serve(
     token: str | None,
     read_only: bool,
     allow_host: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Show the plan and the stream of TARGET on a web page, and change its queries there.
 
@@ -60,6 +64,9 @@ def serve(
         policy = policy_for(host, token, names=allow_host)
 
     def ready(url: str) -> None:
+        if as_json:
+            echo_json({"url": url, "token": token if made_up else None}, indent=None)
+            return
         # A fragment is not sent to servers, so that the token is in no log.
         click.echo(f"weft dashboard: {url}/{f'#token={token}' if made_up else ''}")
         if read_only:

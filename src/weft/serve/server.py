@@ -14,12 +14,13 @@ from weft.serve.guard import App
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens, bound before anybody is told of it."""
+    """A socket that listens before anybody is told of it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
+        listening.listen(128)  # whoever is told may come at once, and waits until it is served
     except OSError as error:
         listening.close()
         raise EngineError(

@@ -105,6 +105,9 @@ class StreamSource:
         board = read_board(self.checkpoint) if self.checkpoint else None
         if board is None:
             return {"state": "running" if beat else self._at_rest(), "history": [], "by": beat}
+        error = board["status"]["error"]
+        if error is not None and self.job is not None:
+            board["status"]["error"] = self.job.scrub(error)
         return {"state": "running" if beat else "stopped", "by": beat, **board}
 
     def _at_rest(self) -> str:

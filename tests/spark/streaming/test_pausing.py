@@ -16,6 +16,7 @@ from weft.spark.native import native
 from weft.spark.streaming.board import read_board
 from weft.spark.streaming.changes import pause_query, resume_query, stored
 
+DELAY = 5 * 60 * 1_000_000
 FAR_AHEAD = (1_700_000_000 + 500_000 * 60) * 1_000_000
 """Where windows are closed up to once the feed has ended."""
 FIVE = Query("five", aggs={"n": "count(*)", "s": "sum(x)"}, by=["k"],
@@ -31,15 +32,17 @@ def wait_for(condition, seconds: float = 120.0) -> None:
 
 
 def settled(running, feed, first: int, last: int) -> int:
-    """Feed some minutes; where windows are closed up to, once the stream has taken them."""
-    before = running.progress.frontier
+    """Feed some minutes; where windows are closed up to, once the stream has taken them all in."""
+    before = running.progress.high
     feed.minutes(first, last)
-    wait_for(lambda: running.progress.frontier not in (None, before))
-    frontier = None
-    while frontier != running.progress.frontier:  # the watermark moves a micro-batch later
-        frontier = running.progress.frontier
-        time.sleep(2.5)
-    return frontier
+
+    def is_settled() -> bool:
+        now = running.progress
+        # Spark keeps watermarks in milliseconds, and moves them a micro-batch later.
+        return now.high != before and now.frontier == now.high // 1000 * 1000 - DELAY
+
+    wait_for(is_settled)
+    return running.progress.frontier
 
 
 def test_answers_stop_and_go_on_with_the_state_kept(spark, feed, tmp_path):

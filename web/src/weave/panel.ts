@@ -48,7 +48,7 @@ export function detail(): HTMLElement {
 }
 
 function actions(name: string, paused: boolean): HTMLElement {
-  const row = h("div", { class: "row wrap" }, button("See its answers", () => go("live"), { class: "button" }));
+  const row = h("div", { class: "row wrap" }, button("Answers", () => go("live"), { class: "button" }));
   if (store.meta.changes) {
     row.append(
       paused ? button("Resume", () => void resume(name), { class: "button" }) : button("Pause", () => void pause(name), { class: "button" }),

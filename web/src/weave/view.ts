@@ -44,7 +44,7 @@ export function weaveView(): HTMLElement {
   const axis = h("canvas", { class: "axis", "aria-hidden": "true" });
   const rows = h("div", { class: "weave-rows" });
   const scroller = h("div", {
-    class: "weave-scroller", tabindex: "0", id: "weave", role: "listbox",
+    class: "weave-scroller", tabindex: "0", id: "weave", role: "tree",
     "aria-label": "Queries by tree. Up and down choose, left and right move in time, plus and minus zoom.",
     onkeydown: (event: Event) => keys(event as KeyboardEvent),
     onscroll: () => { hide(); request(); },
@@ -164,9 +164,12 @@ export function weaveView(): HTMLElement {
     const rate = tree.coverage
       ? `${plural(tree.coverage.length, "window", "windows")} made from windows`
       : `${number(tree.edge_rate)} edges per ${store.per}`;
-    return h("div", { class: "tree-row", role: "presentation" },
+    return h("div", {
+      class: "tree-row", role: "treeitem", "aria-level": "1", "aria-expanded": String(open),
+      "aria-label": `Tree ${tree.number}, ${plural(tree.queries.length, "query", "queries")}, ${rate}`,
+    },
       h("button", {
-        type: "button", class: "tree-name", "aria-expanded": String(open), tabindex: "-1",
+        type: "button", class: "tree-name", "aria-expanded": String(open),
         onclick: () => { open ? collapsed.add(tree.number) : collapsed.delete(tree.number); arrange(); },
       }, h("span", { class: `dot t${((tree.number - 1) % 8) + 1}` }), `Tree ${tree.number}`, icon("down")),
       h("span", { class: "muted small facts" },
@@ -177,7 +180,7 @@ export function weaveView(): HTMLElement {
   function thread(at: number): HTMLElement {
     const query = store.plan.queries[at];
     return h("div", {
-      class: `thread-row${query.paused ? " paused" : ""}`, role: "option", id: `thread-${at}`, title: query.name,
+      class: `thread-row${query.paused ? " paused" : ""}`, role: "treeitem", "aria-level": "2", id: `thread-${at}`, title: query.name,
       "aria-label": `${query.name}, ${query.window}, tree ${query.tree}${query.paused ? ", paused" : ""}`,
       onclick: () => choose(at),
     }, h("span", { class: "name" }, query.name), query.paused && icon("pause"));
@@ -252,7 +255,7 @@ export function weaveView(): HTMLElement {
     }
     lines.push(h("span", {}, others ? `shares tree ${tree.number} with ${plural(others, "query", "queries")}` : `alone in tree ${tree.number}`));
     fill(tip, ...lines);
-    tip.hidden = false;
+    tip.hidden = left < 0; // names say enough by themselves
     const area = root.getBoundingClientRect();
     tip.style.left = `${Math.min(event.clientX - area.left + 14, area.width - 240)}px`;
     tip.style.top = `${event.clientY - area.top + 16}px`;
