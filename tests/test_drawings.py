@@ -18,4 +18,4 @@ def test_every_drawing_is_made_and_used(tmp_path, monkeypatch: pytest.MonkeyPatc
     sys.modules.pop("drawings")
     committed = {path.name for path in (ROOT / "docs" / "img").glob("*.svg")}
     pages = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
-    assert made == committed == set(re.findall(r"\]\(img/([^)/]+)\)", pages))
+    assert made == committed == set(re.findall(r"\]\(img/([^)/]+\.svg)\)", pages))
