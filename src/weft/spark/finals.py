@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from weft.finals.auto import choose
 from weft.finals.batch import Answers, Ask, Slices, answer
@@ -19,6 +18,7 @@ from weft.finals.ops.objects import ObjectOp
 from weft.plan.layout import Fold, Layout
 from weft.query.aggregates.part import Part
 from weft.slices.fragments import FragmentPlan
+from weft.spark.arrow import arrow_schema
 
 MASKS = 1 << 27
 """Bytes of masks that are held at a time."""
@@ -50,7 +50,7 @@ def finals(shards: DataFrame, layout: Layout, fold: Fold, fragments: FragmentPla
 
 def final_choices(shards: DataFrame, layout: Layout) -> list[str]:
     """How the slices of each part are combined into answers, and why."""
-    arrow = to_arrow_schema(shards.select(*layout.part_columns).schema, timezone="UTC")
+    arrow = arrow_schema(shards.select(*layout.part_columns).schema)
     asks = max(1, sum(len(fold.targets) for fold in layout.folds))
     found: dict[str, list[str]] = {}
     for part in layout.parts:

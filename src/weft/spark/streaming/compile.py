@@ -9,7 +9,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
-from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 
 from weft.plan.time_axis import TimeAxis
 from weft.query.aggregates.part import Part
@@ -17,6 +16,7 @@ from weft.query.aggregates.registry import monoid_of
 from weft.query.query import Query
 from weft.sinks.contract import Answered
 from weft.slices.fragments import FragmentPlan
+from weft.spark.arrow import arrow_schema, arrow_type
 from weft.spark.check import check_queries
 from weft.spark.fragments import fragment_plan
 from weft.spark.native import native
@@ -27,8 +27,6 @@ from weft.spark.streaming.program import Program, Service, StoreProgram
 from weft.spark.streaming.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.spark.streaming.store import Store
 from weft.spark.streaming.woven import WovenSql, woven_sql
-
-ZONE = "UTC"
 
 
 @dataclass
@@ -88,7 +86,7 @@ def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Co
     projection = Projection(df)
     columns = {store.number: _columns(store, projection) for store in catalogue.stores}
     types = projection.types()
-    arrow = {name: to_arrow_type(kind, timezone=ZONE) for name, kind in types.items()}
+    arrow = {name: arrow_type(kind) for name, kind in types.items()}
     buckets: dict[tuple[str, ...], str] = {}
     stores = [
         _store(store, columns[store.number], arrow, catalogue, buckets)
@@ -109,7 +107,7 @@ def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Co
     schemas = answer_schemas(df, axis, catalogue.queries)
     for entry in catalogue.entries:
         schema = schemas[entry.query.name]
-        answers = to_arrow_schema(schema, timezone=ZONE)
+        answers = arrow_schema(schema)
         store = next(s for s in catalogue.stores if s.number == entry.assignments[-1].store)
         lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, projection)
         answered[entry.number] = Answered(

@@ -12,7 +12,6 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from weft.errors import EngineError
 from weft.plan import select
@@ -25,9 +24,9 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks.wire import COLUMNS
+from weft.spark.arrow import arrow_schema
 from weft.spark.check import check_queries
 from weft.spark.rewrite import apply
-from weft.spark.streaming.compile import ZONE
 from weft.spark.streaming.guard import OBSERVED, Guard
 from weft.spark.streaming.pipeline import delay_ms
 from weft.spark.streaming.weaving import Encode
@@ -90,7 +89,7 @@ def _answers(
     combined = chain(rows, axis, layout, coverage, node, delay)
     tagged = combined.withColumn("target", F.lit(target)).drop("slot")
     typed = apply(tagged, lowered(layout, query, axis))
-    arrow = to_arrow_schema(typed.schema, timezone=ZONE)
+    arrow = arrow_schema(typed.schema)
     return typed.mapInArrow(Encode(numbers[query.name], arrow), COLUMNS)
 
 

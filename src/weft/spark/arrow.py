@@ -1,0 +1,33 @@
+"""Spark's types as Arrow's, with times in UTC, by every PySpark that weft runs on."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import types as T
+from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
+
+# Before Spark 4.2 UTC was what one got; since then it has to be asked for.
+_UTC: dict[str, Any] = (
+    {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
+)
+
+
+def arrow_type(kind: T.DataType) -> pa.DataType:
+    """The Arrow type of a column.
+
+    >>> arrow_type(T.TimestampType())
+    TimestampType(timestamp[us, tz=UTC])
+    """
+    return to_arrow_type(kind, **_UTC)
+
+
+def arrow_schema(schema: T.StructType) -> pa.Schema:
+    """The Arrow schema of a DataFrame's.
+
+    >>> arrow_schema(T.StructType([T.StructField("ts", T.TimestampType())]))
+    ts: timestamp[us, tz=UTC]
+    """
+    return to_arrow_schema(schema, **_UTC)
