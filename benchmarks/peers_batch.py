@@ -1,10 +1,10 @@
-"""Peers: eight sliding windows by key in weft, plain Spark, DuckDB, Polars and PyFlink."""
+"""Peers: eight sliding windows by key in weft, plain Spark, DuckDB and Polars."""
 
 from __future__ import annotations
 
 from benchmarks.support import peers
 from benchmarks.support.draw import Picture
-from benchmarks.support.harness import CannotRun, Claim, Row, Rows, pick
+from benchmarks.support.harness import Claim, Row, Rows, pick
 from benchmarks.support.sparks import best
 
 PICTURE = Picture("engine", "seconds", "form_of_query", kind="bars", log="y")
@@ -22,13 +22,6 @@ def run(full: bool) -> Rows:
                 expected = expected or found
                 answers = peers.same(found, expected, f"{name}, {form}")
                 rows.append(_row(name, version, form, table.num_rows, seconds, answers))
-    try:
-        with peers.scratch() as folder:
-            version, seconds, found = peers.flink(table, folder)
-            answers = peers.same(found, expected, "flink")
-            rows.append(_row("flink", version, "all", table.num_rows, seconds, answers))
-    except CannotRun as error:
-        rows.append({"engine": "flink", "form_of_query": "all", "note": str(error)})
     return rows
 
 
@@ -39,13 +32,11 @@ def _row(engine: str, version: str, form: str, rows: int, seconds: float, answer
 
 def claim(rows: Rows) -> Claim:
     """The fastest form of each."""
-    timed = [row for row in rows if row["seconds"] is not None]
     fastest = {
-        engine: min(row["seconds"] for row in pick(timed, engine=engine))
-        for engine in dict.fromkeys(row["engine"] for row in timed)
+        engine: min(row["seconds"] for row in pick(rows, engine=engine))
+        for engine in dict.fromkeys(row["engine"] for row in rows)
     }
-    versions = {row["engine"]: row["version"] for row in timed}
-    notes = [row["note"] for row in rows if row.get("note")]
+    versions = {row["engine"]: row["version"] for row in rows}
     return Claim(
         paper="none",
         ours=", ".join(
@@ -53,12 +44,7 @@ def claim(rows: Rows) -> Claim:
         ),
         holds=fastest["weft"] < fastest["spark"],
         ratio=fastest["spark"] / fastest["weft"],
-        comment="; ".join(
-            [
-                f"{timed[0]['rows']:,} rows, 100 keys, {timed[0]['answers']:,} equal answers; "
-                "ratio: plain Spark's best over weft; DuckDB and Polars run in the process, "
-                "without a cluster's overhead",
-                *(f"PyFlink was not run: {note}" for note in notes),
-            ]
-        ),
+        comment=f"{rows[0]['rows']:,} rows, 100 keys, {rows[0]['answers']:,} equal answers; ratio: "
+        "plain Spark's best over weft; DuckDB and Polars run in the process, without a cluster's "
+        "overhead",
     )

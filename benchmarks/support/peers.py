@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
-import pyarrow.csv
 
 from benchmarks.support.harness import CannotRun, check
 from benchmarks.support.loads import SECOND, stream
@@ -22,13 +17,11 @@ from weft.query.query import Query
 from weft.query.window import Window
 
 WINDOWS = ((30, 10), (60, 10), (60, 20), (120, 30), (300, 60), (600, 60), (900, 60), (1800, 300))
-"""Range and slide in seconds; the slide divides the range, as Flink's HOP asks for."""
+"""Range and slide in seconds; the slide divides the range."""
 Answers = dict[str, pa.Table]
 """Per window, the columns start (microseconds), k, hi, n."""
 Runs = dict[str, Callable[[], Answers]]
 """By form: one query at a time, or all at once."""
-FLINK = "WEFT_FLINK_PYTHON"
-"""The Python of an environment with apache-flink, which cannot be weft's (see docs/papers.md)."""
 
 
 def names() -> list[str]:
@@ -155,35 +148,6 @@ def polars(table: pa.Table) -> Iterator[tuple[str, Runs]]:
     )
 
 
-def flink(table: pa.Table, folder: Path) -> tuple[str, float, Answers]:
-    """PyFlink in batch mode, all queries in a process of its own; its version and seconds."""
-    python = os.environ.get(FLINK)
-    if python is None:
-        raise CannotRun(
-            f"apache-flink installs on Python 3.11, but pins pyarrow below 17 and a py4j that is "
-            f"not PySpark's, so that it cannot be in weft's environment: set {FLINK} to another's"
-        )
-    pa.csv.write_csv(
-        pa.table({"ts": naive(table)["ts"], "k": table["k"], "v": table["v"]}), folder / "rows.csv",
-        pa.csv.WriteOptions(include_header=False),
-    )  # fmt: skip
-    child = Path(__file__).with_name("flink_child.py")
-    text = ";".join(f"{r}/{s}" for r, s in WINDOWS)
-    done = subprocess.run([python, str(child), str(folder), text], capture_output=True, text=True)
-    if done.returncode:
-        raise CannotRun(f"PyFlink failed: {done.stderr.strip().splitlines()[-1:]}")
-    version, seconds = done.stdout.strip().splitlines()[-1].split()
-    found = {}
-    for number, name in enumerate(names()):
-        parts = [
-            pa.csv.read_csv(part, pa.csv.ReadOptions(column_names=["start", "k", "hi", "n"]))
-            for part in sorted((folder / f"out{number}").iterdir())
-            if part.is_file() and part.stat().st_size
-        ]
-        found[name] = pa.concat_tables(parts)
-    return version, float(seconds), found
-
-
 def naive(table: pa.Table) -> pa.Table:
     """The rows with times that have no zone, as the other engines prefer them."""
     return table.set_column(0, "ts", table["ts"].cast(pa.timestamp("us")))
@@ -219,10 +183,3 @@ def _sorted(table: pa.Table) -> np.ndarray:  # type: ignore[type-arg]
 def rows(count: int) -> pa.Table:
     """An hour of rows by a hundred keys."""
     return stream(count, 100)
-
-
-@contextmanager
-def scratch() -> Iterator[Path]:
-    """A folder that goes away."""
-    with TemporaryDirectory() as folder:
-        yield Path(folder)

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks import beyond_auto, beyond_cost_model
 from benchmarks.support import growth, loads, peers, sharing, sparks
-from benchmarks.support.harness import Bench, CannotRun, WrongAnswer
+from benchmarks.support.harness import Bench, WrongAnswer
 from weft.query.query import Query
 from weft.query.window import Window
 
@@ -126,9 +126,3 @@ def test_peers_are_compared_in_any_order() -> None:
     wrong = everything | {"60/10": everything["60/10"].slice(1)}
     with pytest.raises(WrongAnswer, match="60/10"):
         peers.same(wrong, everything, "here")
-
-
-def test_flink_says_why_it_cannot_run(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    monkeypatch.delenv(peers.FLINK, raising=False)
-    with pytest.raises(CannotRun, match="pins pyarrow"):
-        peers.flink(loads.stream(10, 2), tmp_path)
