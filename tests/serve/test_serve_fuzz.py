@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -29,14 +31,15 @@ CHECKS = [
     response_schema_conformance,
     negative_data_rejection,
 ]
-FOLDER = tempfile.TemporaryDirectory(prefix="weft-fuzz-")
+# The description is read when tests are collected, so there is no fixture to make this in.
+FOLDER = Path(tempfile.mkdtemp(prefix="weft-fuzz-"))
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 
 def made() -> object:
     """The dashboard of a checkpoint with answers, at rest."""
-    folder = Path(FOLDER.name)
-    checkpoint = write_checkpoint(folder)
-    out = write_answers(folder, stored(str(checkpoint)).entry("hourly").number, [0, 60])
+    checkpoint = write_checkpoint(FOLDER)
+    out = write_answers(FOLDER, stored(str(checkpoint)).entry("hourly").number, [0, 60])
     post_status(checkpoint, {"kind": "ParquetSink", "path": str(out)})
     policy = Policy(TOKEN, hosts=LOOPBACK | {"testserver"})
     return make_app(open_source(str(checkpoint)), policy)

@@ -24,7 +24,7 @@ export function costView(): HTMLElement {
     { title: "Query", by: (query) => query.name, cell: link, width: "minmax(120px, 2fr)" },
     { title: "Window", by: (query) => query.range, cell: (query) => query.window, width: "minmax(120px, 2fr)", wide: true },
     { title: "Predicted", by: (query) => query.cost, cell: (query) => number(query.cost), right: true, width: "1fr" },
-    { title: "Alone", by: (query) => query.alone, cell: (query) => number(query.alone), right: true, width: "1fr" },
+    { title: "Alone", by: (query) => query.alone, cell: (query) => number(query.alone), right: true, width: "1fr", wide: true },
     { title: "Saved", by: spared, cell: (query) => percent(spared(query)), right: true, width: ".8fr", wide: true },
     { title: "Measured", by: (query) => store.status(query.name)?.share ?? 0, cell: share, right: true, width: "1fr" },
   ], (query) => query.name, { label: "Cost of every query", sort: 2, tall: "tall", id: "query-costs" });

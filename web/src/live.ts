@@ -44,10 +44,12 @@ export function liveView(): HTMLElement {
   });
   const pulse = h("div", { class: "tiles" }, ...tiles.map((one) => one.element));
   const marks = h("p", { class: "muted" });
+  const answers = answersCard();
 
   function update(): void {
     const { status, state, history } = store.live;
     fill(banner, ...notice());
+    answers.hidden = state === "plan" || state === "new";
     pulse.hidden = marks.hidden = status === null;
     if (!status) return;
     fill(marks, `Watermark ${instant(status.watermark, store.plan.axis)} · newest row ${instant(status.high, store.plan.axis)}`,
@@ -63,7 +65,7 @@ export function liveView(): HTMLElement {
 
   store.on("live", update);
   update();
-  return h("section", { class: "view" }, banner, marks, pulse, answersCard());
+  return h("section", { class: "view" }, banner, marks, pulse, answers);
 }
 
 function notice(): (HTMLElement | null)[] {
