@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from weft.errors import AggregateError, ExpressionError, QueryError, WeftError
+from weft.errors import ExpressionError, QueryError, WeftError
+from weft.job.asked import asked_queries
+from weft.job.reading import load_job
+from weft.job.tables import job_on_table
 from weft.query.expression import normalise
 from weft.query.functions import AGGREGATES, NOT_DETERMINISTIC
 from weft.query.limits import FUNCTIONS, LIMITS, Limits, allows, check_queries
 from weft.query.query import Query
 from weft.query.scalar_functions import SCALAR_FUNCTIONS
 from weft.query.sql import parse_query
+from weft.query.trust import check_functions
 from weft.query.window import Window
 
 DANGEROUS = [
@@ -63,22 +67,49 @@ def test_no_place_of_a_query_takes_it(sql):
     ]
     for given in places:
         with pytest.raises(QueryError):
-            Query("q", window=window, **given)
+            check_functions([Query("q", window=window, **given)])
     with pytest.raises(QueryError):
-        parse_query(f"SELECT count(*) AS n FROM t WHERE {sql} GROUP BY window(ts, '1 hour')")
+        asked_queries(
+            f"SELECT count(*) AS n FROM t WHERE {sql} GROUP BY window(ts, '1 hour')", "ts", name="q"
+        )
 
 
-def test_the_error_says_how_the_owner_allows_a_function(monkeypatch):
-    with pytest.raises(ExpressionError, match=r"fair_price is not one of .* WEFT_ALLOW_FUNCTIONS="):
-        normalise("fair_price(x) > 1")
-    with pytest.raises(ExpressionError, match=r"did you mean .*upper"):
-        normalise("uper(x) = 'A'")
-    with pytest.raises(AggregateError, match="fair_price is not one of"):
-        Query("q", aggs={"n": "fair_price(max(x))"}, window=Window(range="1 hour"))
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"where": "fair_price(x) > 1"},
+        {"by": ["fair_price(x) AS k"]},
+        {"having": "fair_price(max(x)) > 1"},
+        {"aggs": {"n": "fair_price(max(x))"}},
+        {"aggs": {"n": "max(fair_price(x))"}},
+        {"aggs": {"n": "max(x) FILTER (WHERE fair_price(x) > 1)"}},
+    ],
+    ids=str,
+)
+def test_a_function_of_ones_own_is_for_code_and_for_whom_the_owner_allows(given, monkeypatch):
+    asked = Query("q", window=Window(range="1 hour"), **{"aggs": {"n": "count(*)"}, **given})
+    with pytest.raises(ExpressionError, match=r"'q': fair_price is .* WEFT_ALLOW_FUNCTIONS=fair_"):
+        check_functions([asked])
     monkeypatch.setenv(FUNCTIONS, "Fair_Price")
-    assert normalise("fair_price(x) > 1") == "fair_price(x) > 1"
+    check_functions([asked])
     monkeypatch.setenv(FUNCTIONS, "*")
     assert allows("anything")
+
+
+def test_every_door_for_other_peoples_queries_asks(tmp_path):
+    sql = "SELECT count(*) AS n FROM t WHERE uper(s) = 'A' GROUP BY window(ts, '1 hour')"
+    file, job = tmp_path / "q.sql", tmp_path / "job.yaml"
+    file.write_text(sql)
+    text = "source: {format: parquet, path: in}\nqueries: [q.sql]\n"
+    job.write_text(text)
+    for door in (
+        lambda: asked_queries(sql, "ts", name="q"),
+        lambda: job_on_table(file, "rows.parquet"),
+        lambda: load_job(job),
+    ):
+        with pytest.raises(WeftError, match=r"uper is not one of .*did you mean .*upper"):
+            door()
+    assert parse_query(sql, "q").where == "uper(s) = 'A'"
 
 
 def test_what_is_allowed_does_not_allow_what_is_refused_by_name(monkeypatch):

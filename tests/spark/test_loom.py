@@ -141,8 +141,7 @@ def test_a_predicate_that_fails_fails_as_in_spark(spark: SparkSession) -> None:
         loom_of(df, [failing, *others]).run(strategy="share_all", rate=1.0)["plain"].collect()
 
 
-def test_python_udf_as_predicate(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("WEFT_ALLOW_FUNCTIONS", "odd_py")
+def test_python_udf_as_predicate(spark: SparkSession) -> None:
     spark.udf.register("odd_py", lambda v: v is not None and v % 2 == 1, "boolean")
     df = spark.range(60).selectExpr("timestamp_seconds(id) AS ts", "id AS v")
     asked = [query("odd", "sum(v)", where="odd_py(v)"), query("all", "sum(v)")]

@@ -271,10 +271,7 @@ def test_errors_are_raised_exactly_where_spark_raises_them(
             bits(df, plan)
 
 
-def test_python_functions_are_opaque_conditions(
-    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WEFT_ALLOW_FUNCTIONS", "weft_test_odd, weft_test_half")
+def test_python_functions_are_opaque_conditions(spark: SparkSession) -> None:
     spark.udf.register("weft_test_odd", lambda i: i is not None and i % 2 == 1, "boolean")
     spark.udf.register("weft_test_half", lambda i: None if i is None else i // 2, "int")
     df = table(spark, 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 from functools import lru_cache
 
 from weft.errors import ExpressionError
@@ -16,9 +15,7 @@ from weft.query.functions import (
     TIME_WINDOWS,
     WINDOW_FUNCTIONS,
 )
-from weft.query.limits import FUNCTIONS, allows
 from weft.query.normal import column_name, normal
-from weft.query.scalar_functions import SCALAR_FUNCTIONS
 from weft.query.syntax.lexer import place
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Lambda, Name, Node, Op, Star, children, walk
@@ -86,7 +83,6 @@ def check_scalar(sql: str, node: Node) -> None:
                 reason = f"{function_name(part)} takes no DISTINCT, FILTER or NULLS clause"
         if isinstance(part, Star):
             reason = "a star is accepted in count(*) only"
-        reason = reason or unknown(part)
         if reason is not None:
             raise ExpressionError(place(sql, part.at, reason))
 
@@ -116,19 +112,3 @@ def refusal(node: Node) -> str | None:
     if name in TIME_WINDOWS:
         return f"{name} makes windows, which a query has apart (window=Window(range=, slide=))"
     return None
-
-
-def unknown(node: Node) -> str | None:
-    """Why a node calls what may be a function of the owner's own; None if it does not, or may."""
-    if not isinstance(node, Call):
-        return None
-    name = function_name(node)
-    if name in SCALAR_FUNCTIONS or name in AGGREGATES or allows(name):
-        return None
-    near = get_close_matches(name, SCALAR_FUNCTIONS | AGGREGATES, n=3, cutoff=0.7)
-    meant = f" (did you mean {' or '.join(near)}?)" if near else ""
-    return (
-        f"{name} is not one of Spark's own deterministic functions{meant}; a function of your own "
-        f"(UDF) runs code, and is accepted where whoever runs this allows it: "
-        f"{FUNCTIONS}={name} in the environment"
-    )

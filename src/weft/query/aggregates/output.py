@@ -11,7 +11,7 @@ from weft.errors import AggregateError
 from weft.query.aggregates.aggregate import Aggregate
 from weft.query.aggregates.calls import hint, is_aggregate, make_aggregate
 from weft.query.aggregates.catalogue import BY_NAME
-from weft.query.expression import function_name, refusal, unknown
+from weft.query.expression import function_name, refusal
 from weft.query.functions import OWN_AGGREGATES
 from weft.query.normal import normal
 from weft.query.syntax.lexer import place
@@ -90,9 +90,6 @@ def read_over_aggregates(
             return Name((f"{_OPEN}{calls.index(call)}{_CLOSE}",), at=part.at)
         if isinstance(part, Call) and not allowed:
             _check_scalar_call(sql, part)
-        reason = unknown(part)
-        if reason is not None:
-            raise AggregateError(place(sql, part.at, reason))
         if isinstance(part, Name) and part.parts[0].strip("`").lower() not in allowed:
             raise AggregateError(place(sql, part.at, _bare(part, allowed)))
         if isinstance(part, Lambda):

@@ -9,6 +9,7 @@ from typing import Any
 from weft.errors import EngineError
 from weft.plan.plan import Plan
 from weft.query.query import Query
+from weft.query.trust import check_functions
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Burst:
         for request in asked:
             if request["op"] == "add":
                 query = Query.from_dict(request["query"])
+                check_functions([query])
                 name = query.name.lower()
                 if name in known or query.window.axis != queries[0].window.axis:
                     raise EngineError(f"query {query.name!r} cannot be added")

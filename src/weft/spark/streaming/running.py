@@ -17,6 +17,7 @@ from weft.job.variables import redact
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
+from weft.query.trust import check_functions
 from weft.sinks import MicroBatch, Sink
 from weft.spark.streaming.adaptive import Adapter, measured_lines
 from weft.spark.streaming.board import Board, sink_facts
@@ -417,7 +418,9 @@ class Running:
     def _handle(self, asked: dict[str, Any]) -> str | None:
         try:
             if asked["op"] == "add":
-                self.add(Query.from_dict(asked["query"]), backfill=bool(asked["backfill"]))
+                query = Query.from_dict(asked["query"])
+                check_functions([query])
+                self.add(query, backfill=bool(asked["backfill"]))
             elif asked["op"] in ("drop", "pause", "resume"):
                 {"drop": self.drop, "pause": self.pause, "resume": self.resume}[asked["op"]](
                     asked["name"]
