@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from serve_cases import write_checkpoint, write_plan
+from serve_cases import SQL, bearer, client, write_checkpoint, write_plan
 
 from weft.cli.main import cli
 from weft.errors import EngineError
+from weft.query.sql import parse_query
 from weft.serve.server import bound
 
 JOB = """
@@ -46,6 +48,38 @@ def test_a_query_is_paused_and_resumed(here):
     told = json.loads(invoke("query", "resume", "job.yaml", "hourly", "--json").stdout)
     assert told == {"changes": [{"query": "hourly", "done": "resumed", "by": "stored"}]}
     assert "no query 'x'" in invoke("query", "resume", "job.yaml", "x", code=2).stderr
+
+
+def test_a_query_added_on_the_page_while_no_stream_runs_goes_by_the_command(here, monkeypatch):
+    """Only Spark knows the stream's columns, and the dashboard has none: a command of its own."""
+    checkpoint = write_checkpoint(here)
+    asked = []
+
+    def add_query(checkpoint, query, rows, *, backfill, timeout):
+        asked.append((checkpoint, query, backfill))
+        return "stored"
+
+    def run(command, **how):
+        assert command[1:3] == ["-m", "weft.cli"]
+        done = CliRunner().invoke(cli, command[3:])
+        return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
+
+    monkeypatch.setattr("weft.spark.streaming.changes.add_query", add_query)
+    monkeypatch.setattr("weft.serve.changing.subprocess.run", run)
+    page = client(here / "job.yaml", **bearer())
+    added = page.post("/api/queries", json={"sql": SQL, "name": "half", "backfill": True})
+    assert added.json() == {"queries": ["half"], "done": "added", "by": "stored"}
+    [(where, query, backfill)] = asked
+    assert (where, backfill) == (str(checkpoint), True)
+    assert query == parse_query(SQL, "half")
+    monkeypatch.setattr("weft.spark.streaming.changes.add_query", refuse)
+    refused = page.post("/api/queries", json={"sql": SQL, "name": "half"})
+    assert refused.status_code == 409
+    assert refused.json()["error"]["message"] == "`price` cannot be resolved"
+
+
+def refuse(*args, **how):
+    raise EngineError("`price` cannot be resolved")
 
 
 def test_a_bind_address_that_others_reach_demands_a_token(here, monkeypatch):
