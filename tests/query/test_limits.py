@@ -100,7 +100,7 @@ def test_every_door_for_other_peoples_queries_asks(tmp_path):
     sql = "SELECT count(*) AS n FROM t WHERE uper(s) = 'A' GROUP BY window(ts, '1 hour')"
     file, job = tmp_path / "q.sql", tmp_path / "job.yaml"
     file.write_text(sql)
-    text = "source: {format: parquet, path: in}\nqueries: [q.sql]\n"
+    text = "source: {format: parquet, path: in}\nqueries: [{files: [q.sql]}]\n"
     job.write_text(text)
     for door in (
         lambda: asked_queries(sql, "ts", name="q"),
