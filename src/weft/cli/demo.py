@@ -42,7 +42,7 @@ SETTINGS = {
 
 
 @click.command()
-@click.option("--rows", type=int, default=12_000, show_default=True, help="Trades to generate.")
+@click.option("--rows", type=int, default=10_000, show_default=True, help="Trades to generate.")
 @click.option("--json", "as_json", is_flag=True, help="The outcome as JSON; the story on stderr.")
 def demo(rows: int, as_json: bool) -> None:
     """Weave two dozen queries into one stream of generated trades, and verify every answer.
