@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from weft.spark.compare import Difference
     from weft.spark.streaming.running import Running
 
-FILES = 6
+FILES = 4
 """The hour comes in so many micro-batches."""
-ADD_AT, DROP_AT = 2, 4
+ADD_AT, DROP_AT = 2, 3
 """Micro-batches after which a query comes and another one goes."""
 NEWCOMER = """
 SELECT symbol, max(price) AS high, min(price) AS low
