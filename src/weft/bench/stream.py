@@ -31,11 +31,13 @@ AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
 def run(quick: bool = True) -> BenchReport:
     """The quick form has smaller micro-batches and leaves out the sixteen native queries."""
     report = BenchReport()
-    with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="weft-bench-", ignore_cleanup_errors=True) as folder:
         _streams(report, Path(folder), quick)
     _long_windows(report, quick)
     if not quick:
-        with tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
+        with tempfile.TemporaryDirectory(
+            prefix="weft-bench-", ignore_cleanup_errors=True
+        ) as folder:
             report.rows += long_window_stream(Path(folder), report)
     return report
 
