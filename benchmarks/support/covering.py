@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from math import ceil, fsum
+from statistics import geometric_mean
 
-from benchmarks.support.harness import Rows, check, pick
+from benchmarks.support.draw import Picture
+from benchmarks.support.harness import Claim, Rows, check, pick
 from weft.plan.coverage import weave_coverage
 from weft.plan.edges import edge_rate
 from weft.query.window import Window
@@ -69,3 +71,38 @@ def gain(rows: Rows, slow: str, fast: str, **where: object) -> list[float]:
     mine = pick(rows, **where)
     pairs = zip(pick(mine, way=slow), pick(mine, way=fast), strict=True)
     return [a["cost"] / b["cost"] for a, b in pairs]
+
+
+PANELS = Picture("set", "cost", "way", panel="tumbling", log="y", ylabel="cost per unit of time")
+"""General sets beside tumbling ones."""
+PANEL_RATE = 100.0
+
+
+def both_kinds(make: Callable[..., Sequence[Window]], full: bool, **options: int) -> Rows:
+    """General and tumbling sets of one generator: ten of each, a hundred in the full form."""
+    return [
+        row
+        for tumbling in (False, True)
+        for row in studied(make, PANEL_RATE, tumbling=tumbling, full=full, **options)
+    ]
+
+
+def compared_ways(rows: Rows, paper: str) -> Claim:
+    """How the ways compare on both kinds of sets."""
+    said, best = [], []
+    for tumbling in (False, True):
+        against = {
+            way: geometric_mean(gain(rows, way, "WCG-FW greedy", tumbling=tumbling))
+            for way in ("BL", "UP", "WCG", "SP")
+        }
+        best.append(against)
+        kind = "tumbling" if tumbling else "general"
+        times = ", ".join(f"{way} {value:.2f}x" for way, value in against.items())
+        said.append(f"{kind}: {times} of WCG-FW")
+    return Claim(
+        paper=paper,
+        ours="; ".join(said),
+        holds=all(a["BL"] > 1 and a["UP"] > 1 and a["WCG"] >= 1 and a["SP"] > 0.5 for a in best),
+        ratio=min(against["SP"] for against in best),
+        comment="ratio: cost of shared pairs over ours, the worse of the two kinds",
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.support.harness import Row, check
+from benchmarks.support.harness import Claim, Row, Rows, check, one
 from weft.finals import Counting, Final, make
 from weft.query.aggregates.extremes import MAX
 
@@ -56,3 +56,28 @@ def _row(name: str, window: int, spent: float, final: Final) -> Row:
         "throughput": OPERATIONS / spent if spent else None,
         "space": final.space(),
     }
+
+
+def one_range(full: bool) -> Rows:
+    """Every structure with one range, at every window."""
+    sizes = (2, 4, 8, 16, 32, 64, 128, 256, *((512, 1024) if full else ()))
+    return [single(name, n) for n in sizes for name in ONE]
+
+
+def every_range(full: bool) -> Rows:
+    """Every structure with every range, at every window."""
+    sizes = (2, 4, 8, 16, 32, 64, *((128, 256) if full else ()))
+    return [every(name, n) for n in sizes for name in EVERY]
+
+
+def order(rows: Rows, names: Sequence[str], column: str, paper: str) -> Claim:
+    """The order of the structures at the longest window: few operations, or much throughput."""
+    most = max(row["window"] for row in rows)
+    at = {name: one(rows, window=most, structure=name)[column] for name in names}
+    ranked = [at[name] for name in ("flatfit", "flatfat", "naive")]
+    fit, fat, naive = ranked if column == "operations" else [-value for value in ranked]
+    return Claim(
+        paper=paper,
+        ours=f"at {most}: " + ", ".join(f"{name} {value:,.3g}" for name, value in at.items()),
+        holds=fit < fat < naive,
+    )

@@ -205,7 +205,7 @@ class Running:
         """Finish the micro-batch that runs, then stop."""
         with self._lock:
             self._stopped.set()
-            self._pause(timeout)
+            self._halt(timeout)
         self._close()
 
     def _close(self) -> None:
@@ -222,7 +222,7 @@ class Running:
         with suppress(Exception):  # only a report: a checkpoint that fails now must not hide why
             self._post()
 
-    def _pause(self, timeout: float = 60.0) -> None:
+    def _halt(self, timeout: float = 60.0) -> None:
         """Stop the Spark query between two micro-batches, or in the middle after `timeout`.
 
         In the middle is safe too: a micro-batch that was not committed is run again.
@@ -343,7 +343,7 @@ class Running:
                 )
             was_active = self.is_active
             if was_active:
-                self._pause()
+                self._halt()
             since = self._progress.batch + 1 if paused else None
             catalogue = self.catalogue.with_paused(name, since)
             self._files.write(catalogue)
@@ -367,7 +367,7 @@ class Running:
         self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill))
         was_active = self.is_active
         if was_active:
-            self._pause()
+            self._halt()
         catalogue = next_catalogue(self.catalogue, plan, self._progress, backfill)
         compiled = self._compile(catalogue)
         self._files.write(catalogue)
