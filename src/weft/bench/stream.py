@@ -24,6 +24,8 @@ SECOND = 1_000_000
 SPAN = 16 * 60 * SECOND
 """Event time of a micro-batch."""
 START = 1_700_000_000 * SECOND // (3600 * SECOND) * 3600 * SECOND
+FILES = 2
+"""Files of a micro-batch."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
 
@@ -59,7 +61,7 @@ def workload(count: int, seed: int = 0) -> list[Query]:
 
 
 def _streams(report: BenchReport, folder: Path, quick: bool) -> None:
-    rows, batches = (200_000, 4) if quick else (1_000_000, 6)
+    rows, batches = (200_000, 4) if quick else (1_000_000, 10)
     write_feed(folder / "in", batches, rows)
     spark = session()
     counts = (1, 16, 256) if quick else (1, 16, 64, 256)
@@ -105,7 +107,7 @@ def _row(what: str, queries: int, seconds: float, empty: float | None) -> dict[s
 
 
 def write_feed(folder: Path, batches: int, rows: int, keys: int = 100) -> None:
-    """One file per micro-batch: rows in order of time, spread over the keys."""
+    """Micro-batches of rows in order of time, spread over the keys."""
     draw = np.random.default_rng(0)
     folder.mkdir(parents=True)
     for number in range(batches):
@@ -117,8 +119,15 @@ def write_feed(folder: Path, batches: int, rows: int, keys: int = 100) -> None:
                 "x": pa.array(draw.normal(0.0, 1.0, rows)),
             }
         )
-        path = folder / f"{number:04d}.parquet"
-        pq.write_table(table, path, row_group_size=max(1, rows // 4))
+        _write_batch(folder, number, table)
+
+
+def _write_batch(folder: Path, number: int, table: pa.Table) -> None:
+    """A micro-batch as two files, one for each of two cores, as two partitions of a topic."""
+    half = table.num_rows // FILES
+    for part in range(FILES):
+        path = folder / f"{number:04d}-{part}.parquet"
+        pq.write_table(table.slice(part * half, half if part + 1 < FILES else None), path)
         os.utime(path, (1_000_000 + number, 1_000_000 + number))
 
 
@@ -140,8 +149,8 @@ def session() -> Any:
 
 
 def stream_of(spark: Any, folder: Path) -> Any:
-    """The feed as a stream, a file per micro-batch, read by as many tasks as there are cores."""
-    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    """The feed as a stream, micro-batch by micro-batch."""
+    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES)
     return reader.parquet(str(folder / "in"))
 
 
@@ -170,14 +179,22 @@ def weft_run(
         trigger="available_now",
         rate=1_000_000 / (SPAN / SECOND),
     )
+    if traffic is None:
+        running.await_termination()
+    else:
+        _follow(running, traffic)
+    steady, empty = steady_seconds([running.last_query])
+    return steady, empty, running.status()
+
+
+def _follow(running: Any, traffic: list[Any]) -> None:
+    """Note what every micro-batch reads, writes and holds, until the stream ends."""
     batch = -1
     while not running.await_termination(0.05) or running.status().batch != batch:
         status = running.status()
-        if status.batch != batch and traffic is not None:
+        if status.batch != batch:
             traffic.append((status.read_bytes, status.written_bytes, status.state_bytes))
         batch = status.batch
-    steady, empty = steady_seconds([running.last_query])
-    return steady, empty, running.status()
 
 
 def native_run(spark: Any, folder: Path, queries: list[Query], name: str) -> tuple[float, float]:
@@ -340,9 +357,7 @@ def long_window_stream(
                 "x": pa.array(draw.normal(0.0, 1.0, len(times))),
             }
         )
-        path = folder / "in" / f"{number:04d}.parquet"
-        pq.write_table(table, path)
-        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+        _write_batch(folder / "in", number, table)
     aggs = {"n": "count(*)", "total": "sum(x)"}
     day = Query("day", aggs=aggs, window=Window(range="24 hours", slide="1 minute"), by=["k"])
     traffic: list[Any] = []

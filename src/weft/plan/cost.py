@@ -42,6 +42,11 @@ class CostModel(Protocol):
         """The model as a search sees it."""
         ...
 
+    @property
+    def answers(self) -> Float64:
+        """What each query's answers cost, whichever tree it is in: no search needs to know."""
+        ...
+
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
         """The cost of each tree, given edge rates and summed weights of its queries."""
         ...
@@ -62,6 +67,11 @@ class PaperCost:
     def of(cls, overlap: Float64, rate: float) -> PaperCost:
         """The paper's model of queries with these overlap factors."""
         return cls(LinearCost(rate, 0.0, np.asarray(overlap, dtype=np.float64)))
+
+    @property
+    def answers(self) -> Float64:
+        """The paper counts the combines of an answer and nothing beside."""
+        return np.zeros_like(self.linear.weight)
 
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
         """The cost of each tree, given edge rates and summed overlap factors."""
@@ -151,7 +161,9 @@ class EngineCost:
     rate: float
     cells: float
     constants: Constants
-    answers: float
+    job: float
+    """A tree's part of a job, spread over the rows that the job takes in."""
+    answers: Float64
 
     @classmethod
     def of(
@@ -174,16 +186,19 @@ class EngineCost:
             reference = float(np.median(2.0 / slide)) if len(slide) else 1.0
         alive = _alive(rate, reference, groups * fragments)
         steps = np.minimum(np.asarray(overlap, dtype=np.float64), CONSTANT_COMBINES)
+        job = constants.tree / span if span else 0.0
+        seen = np.array([_alive(rate, 1.0 / range_, groups) for range_ in overlap * slide])
         return cls(
             LinearCost(
-                fixed=rate * constants.row + (constants.tree / span if span else 0.0),
+                fixed=rate * constants.row + job,
                 per_edge=alive * constants.partial,
                 weight=alive * constants.combine * steps,
             ),
             rate=rate,
             cells=groups * fragments,
             constants=constants,
-            answers=float(np.sum(1.0 / slide)) * groups * constants.answer,
+            job=job,
+            answers=seen / slide * constants.answer,
         )
 
     def alive(self, span: float) -> float:

@@ -108,6 +108,8 @@ class Plan:
                 weights=model.price(single[rows], model.linear.weight),
                 minlength=len(cost),
             )
+            written = np.bincount(labels, weights=model.answers, minlength=len(cost))
+            cost, alone = cost + written, alone + written
         for tree, coverage in self.coverages.items():
             cost[tree], alone[tree] = self._price_covered(tree, coverage)
         return cost * self.request.unit, alone * self.request.unit
@@ -133,7 +135,7 @@ class Plan:
             model = self.request.model(rows)
             rate = measure(self.request.table.take(rows)).value
             weight = np.array([model.linear.weight.sum()])
-            share_all += float(model.price(np.array([rate]), weight)[0])
+            share_all += float(model.price(np.array([rate]), weight)[0] + model.answers.sum())
         no_share = float(self._priced[1].sum())
         return {
             "plan": self.cost,
@@ -183,7 +185,8 @@ class Plan:
         model = self.request.model(rows)
         rate = measure(self.request.table.take(rows)).value
         merged = model.price(np.array([rate]), np.array([model.linear.weight.sum()]))[0]
-        more = float(merged) * self.request.unit - self._priced[0][x] - self._priced[0][y]
+        both = float(merged + model.answers.sum())
+        more = both * self.request.unit - self._priced[0][x] - self._priced[0][y]
         apart = f"{a} (tree {x + 1}) and {b} (tree {y + 1}) do not share: one tree of both "
         if more > 0:
             return apart + f"would cost {more:,.6g} more"

@@ -97,7 +97,4 @@ class LongWriter:
     def _named(self, query: int, table: pa.Table) -> pa.Table:
         name, names = self.columns[query]
         table = table.rename_columns([names[column] for column in table.column_names])
-        label = pa.DictionaryArray.from_arrays(
-            pa.array([0] * table.num_rows, pa.int32()), pa.array([name])
-        ).cast(pa.string())
-        return table.add_column(0, "query", label)
+        return table.add_column(0, "query", pa.repeat(pa.scalar(name), table.num_rows))

@@ -121,9 +121,10 @@ class Stream:
                 *(p[0].to_pylist() for p in some.parts),
             ]
             for start, key, total, count in zip(*columns, strict=True):
-                place = (some.query, int(start), key)
-                assert self.plan.mode == "update" or place not in self.answers
-                self.answers[place] = (total, count)
+                for query in some.queries:
+                    place = (query, int(start), key)
+                    assert self.plan.mode == "update" or place not in self.answers
+                    self.answers[place] = (total, count)
         bucket.index.frontier = self.watermark
         bucket.evict(store)
         bucket.save()

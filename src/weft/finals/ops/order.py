@@ -69,8 +69,13 @@ def from_integers(values: Int64, kind: pa.DataType, null: npt.NDArray[np.bool_])
     mask = null if null.any() else None
     if pt.is_temporal(kind):
         plain = pa.int64() if kind.bit_width == 64 else pa.int32()
-        return pa.array(values, mask=mask).cast(plain).view(kind)
-    return pa.array(values, mask=mask).cast(kind)
+        return typed(pa.array(values, mask=mask), plain).view(kind)
+    return typed(pa.array(values, mask=mask), kind)
+
+
+def typed(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The array as one of the type; a cast to its own costs as much as one to another."""
+    return array if array.type == kind else array.cast(kind)
 
 
 def is_number(kind: pa.DataType) -> bool:
@@ -90,7 +95,7 @@ def numbers_of(array: pa.Array) -> npt.NDArray[Any]:
 def array_of(values: npt.NDArray[Any], kind: pa.DataType, null: npt.NDArray[np.bool_]) -> pa.Array:
     """The array of such a type with these 64-bit numbers."""
     if pt.is_floating(kind):
-        return pa.array(values, mask=null if null.any() else None).cast(kind)
+        return typed(pa.array(values, mask=null if null.any() else None), kind)
     if pt.is_decimal(kind):
         from weft.finals.ops.wide import to_arrow
 

@@ -13,7 +13,7 @@ def engine_price(plan: CoveragePlan, model: EngineCost) -> tuple[float, float]:
 
     A window from rows takes each row once per instance that it is in; a window from windows takes
     its upstream's answers once per instance that they are in; either way what comes out is
-    grouped and shuffled.
+    grouped and shuffled, in an aggregation of its own with its part of a job.
 
     >>> from weft.plan.cost import Constants
     >>> from weft.plan.coverage import weave_coverage
@@ -24,22 +24,23 @@ def engine_price(plan: CoveragePlan, model: EngineCost) -> tuple[float, float]:
     ...                       fragments=1.0, constants=Constants())
     >>> shared, apart = engine_price(plan, model)
     >>> round(shared), round(apart)
-    (691, 705)
+    (704, 718)
     """
     constants = model.constants
 
     def from_rows(window: Window) -> float:
         grouped = model.alive(window.range) / window.slide * constants.partial
-        return model.rate * window.overlap * constants.row + grouped
+        return model.job + model.rate * window.overlap * constants.row + grouped
 
     def from_pieces(window: Window, upstream: Window, link: Link) -> float:
         pieces = link.count / window.slide * model.alive(upstream.range)
-        return pieces * (constants.partial + constants.combine)
+        return model.job + pieces * (constants.partial + constants.combine)
 
-    shared = 0.0
+    written = float(model.answers.sum())
+    shared = written
     for window, up, link in zip(plan.windows, plan.upstream, plan.links, strict=True):
         if up is None or link is None:
             shared += from_rows(window)
         else:
             shared += from_pieces(window, plan.windows[up], link)
-    return shared, sum(from_rows(plan.windows[node]) for node in plan.index)
+    return shared, written + sum(from_rows(plan.windows[node]) for node in plan.index)

@@ -75,6 +75,8 @@ class Compiled:
     """Columns with a row's bucket, each of some projected keys."""
     woven: dict[int, WovenSql]
     """Queries that leave the operator as partials, for Spark SQL to lower."""
+    narrow: bool
+    """Whether every aggregated value has a fixed width, so that rows cannot be large."""
 
 
 def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
@@ -126,7 +128,17 @@ def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Co
         projection.expressions(types),
         [(name, list(keys)) for keys, name in buckets.items()],
         woven,
+        narrow=not any(map(_grows, (arrow[name] for name in arrow if name.startswith("a")))),
     )
+
+
+def _grows(kind: pa.DataType) -> bool:
+    """Whether values of a type may be of any size.
+
+    >>> [_grows(kind) for kind in (pa.float64(), pa.bool_(), pa.string(), pa.list_(pa.int8()))]
+    [False, False, True, True]
+    """
+    return bool(pa.types.is_nested(kind)) or kind in (pa.string(), pa.binary())
 
 
 def answer_schemas(

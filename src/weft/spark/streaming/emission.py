@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,10 @@ Int64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """Some answers of one query, before lowering: window starts, keys, and partials by part."""
+    """Some answers before lowering: window starts, keys, and partials by part."""
 
-    query: int
+    queries: tuple[int, ...]
+    """Whose answers they are: queries that ask for the same windows, groups, rows and parts."""
     start: Int64
     keys: tuple[pa.Array, ...]
     parts: tuple[tuple[pa.Array, ...], ...]
@@ -74,13 +75,13 @@ def changed_answers(
         Due(service, max(bucket.frontier, low), high + service.range) for service in store.services
     ]
     signatures = bucket.signatures()
-    changed: dict[int, list[Combined]] = {}
+    changed: dict[tuple[int, ...], list[Combined]] = {}
     for keys in dict.fromkeys(service.keys for service in store.services):
         some = [due for due in dues if due.service.keys == keys]
         for found in _by_keys(store, delta, signatures, keys, some):
-            changed.setdefault(found.query, []).append(found)
+            changed.setdefault(found.queries, []).append(found)
     for found in combined_answers(bucket, store, dues):
-        kept = _among(found, changed.get(found.query, []))
+        kept = _among(found, changed.get(found.queries, []))
         if len(kept.start):
             yield kept
 
@@ -97,7 +98,7 @@ def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
     rows = np.flatnonzero(np.isin(here, groups.ids[len(found.start) :]))
     at = pa.array(rows)
     return Combined(
-        found.query,
+        found.queries,
         found.start[rows],
         tuple(column.take(at) for column in found.keys),
         tuple(tuple(column.take(at) for column in part) for part in found.parts),
@@ -134,7 +135,15 @@ def _by_keys(
     keys: tuple[int, ...],
     dues: Sequence[Due],
 ) -> Iterator[Combined]:
-    """The answers of services with the same keys: the shards sorted once, by key and slice."""
+    """The answers of services with the same keys: the shards sorted once, by key and slice.
+
+    What several queries ask for alike is combined once.
+    """
+    askers: dict[Due, list[int]] = {}
+    for due in dues:
+        alike = replace(due, service=replace(due.service, query=0))
+        askers.setdefault(alike, []).append(due.service.query)
+    dues = list(askers)
     groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
     slices = flat(shards, SLICE).to_numpy()
     order = np.lexsort((slices, groups.ids))
@@ -158,7 +167,7 @@ def _by_keys(
     for found in answer(Slices(groups.ids[order], slices[order]), parts, asks):
         group = pa.array(found.key)
         yield Combined(
-            dues[found.ask].service.query,
+            tuple(askers[dues[found.ask]]),
             found.start,
             tuple(holder.take(group) for holder in holders),
             tuple(tuple(columns) for columns in found.parts),

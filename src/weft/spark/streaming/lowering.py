@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weft.errors import EngineError
+from weft.finals.ops.order import typed
 from weft.query.aggregates.aggregate import Aggregate
 from weft.spark.streaming.combining import to_python
 from weft.spark.streaming.emission import Combined
@@ -31,6 +32,11 @@ class Lowering:
     calls: tuple[tuple[Aggregate, tuple[int, ...]], ...] | None
     """Each output's call, and where the query's parts have those that it needs."""
 
+    @property
+    def answers(self) -> Hashable:
+        """Equal for queries whose answers to the same windows are the same table."""
+        return self.schema, self.range, self.calls
+
     def __call__(self, found: Combined) -> pa.Table:
         if self.calls is None:
             columns = [column for part in found.parts for column in part]
@@ -41,9 +47,9 @@ class Lowering:
             )
         window = self.schema.field(0).type
         ends = (found.start, found.start + self.range)
-        edges = [pa.array(end).cast(window.field(at).type) for at, end in enumerate(ends)]
+        edges = [pa.array(end).view(window.field(at).type) for at, end in enumerate(ends)]
         arrays = [pa.StructArray.from_arrays(edges, fields=list(window))]
-        arrays += [key.cast(self.schema.field(at + 1).type) for at, key in enumerate(found.keys)]
+        arrays += [typed(key, self.schema.field(at + 1).type) for at, key in enumerate(found.keys)]
         outputs = list(self.schema)[len(arrays) :]
         for (call, places), field in zip(self.calls, outputs, strict=True):
             partials = tuple(found.parts[at] for at in places)
@@ -54,7 +60,7 @@ class Lowering:
         try:
             lower: Callable[..., pa.Array] = _LOWER.get(call.function, _by_python)
             lowered = lower(call, partials, type_)
-            return lowered if lowered.type == type_ else lowered.cast(type_)
+            return typed(lowered, type_)
         except pa.ArrowInvalid as error:
             raise EngineError(
                 f"query {self.name!r}: {call.function} gave a value that is no {type_}: {error}"

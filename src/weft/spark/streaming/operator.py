@@ -14,7 +14,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from weft.sinks.wire import COLUMNS, FIGURES, to_wire
 from weft.spark.streaming.bucket import Bucket
-from weft.spark.streaming.emission import changed_answers, closing_answers
+from weft.spark.streaming.emission import Combined, changed_answers, closing_answers
 from weft.spark.streaming.lowering import Lowering
 from weft.spark.streaming.payload import Parcel, Shipment, greatest
 from weft.spark.streaming.program import Program, StoreProgram
@@ -76,7 +76,7 @@ class Operator(StatefulProcessor):
                 else changed_answers(bucket, store, delta)
             )
             for combined in found:
-                output.add(combined.query, self.lowerings[combined.query](combined))
+                self._lower(combined, output)
             answering[store.number] = time.perf_counter() - merged
         index.frontier = watermark
         for store in self.program.stores:
@@ -94,6 +94,15 @@ class Operator(StatefulProcessor):
             }
         )
         yield output.frame()
+
+    def _lower(self, combined: Combined, output: _Output) -> None:
+        """Add the answers of each query; where queries differ in nothing but name, one table."""
+        made: dict[Any, pa.Table] = {}
+        for query in combined.queries:
+            lowering = self.lowerings[query]
+            if lowering.answers not in made:
+                made[lowering.answers] = lowering(combined)
+            output.add(query, made[lowering.answers])
 
     def _absorb(
         self, bucket: Bucket, store: StoreProgram, shipments: list[Shipment]
@@ -156,11 +165,14 @@ class _Output:
 
     def frame(self) -> pd.DataFrame:
         queries, rows, payloads = [], [], []
+        written: dict[tuple[int, ...], bytes] = {}
         for query, tables in self.tables.items():
-            table = pa.concat_tables(tables)
+            same = tuple(map(id, tables))  # queries that were answered alike share their tables
+            if same not in written:
+                written[same] = to_wire(pa.concat_tables(tables))
             queries.append(query)
-            rows.append(table.num_rows)
-            payloads.append(to_wire(table))
+            rows.append(sum(table.num_rows for table in tables))
+            payloads.append(written[same])
         for extra in self.extra:
             queries.append(FIGURES)
             rows.append(0)

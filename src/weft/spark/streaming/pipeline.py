@@ -13,6 +13,7 @@ from weft.spark.streaming.operator import OUTPUT, Operator
 from weft.spark.streaming.preaggregate import (
     AHEAD,
     BUCKET,
+    HIGH,
     SPARK_SCHEMA,
     TIME,
     Preaggregate,
@@ -37,24 +38,16 @@ def answers_frame(
     """Every query's answers, and the operator's figures: columns that no query changes."""
     delay = delay_ms(watermark, axis)
     units = axis.units()
-    event = f"timestamp_millis({units})" if axis.kind == "integer" else f"timestamp_micros({units})"
-    ahead = guard.condition(units)
-    # The watermark begins at the epoch, so a row that is to be set aside does not move it.
-    event = event if guard.limit is None else f"IF({ahead}, timestamp_micros(0L), {event})"
     buckets = compiled.program.buckets
     projected = (
         df.where(f"{axis.quoted} IS NOT NULL")
         .selectExpr(
-            f"{event} AS {_EVENT}",
             f"{units} AS {TIME}",
-            f"{ahead} AS {AHEAD}",
+            f"{guard.condition(units)} AS {AHEAD}",
             *compiled.expressions,
         )
-        .withWatermark(_EVENT, f"{delay} milliseconds")
         .selectExpr(
-            TIME,
-            AHEAD,
-            *(expression.rsplit(" AS ", 1)[1] for expression in compiled.expressions),
+            "*",
             *(
                 f"CAST(pmod(xxhash64({', '.join(keys)}), {buckets}) AS INT) AS {name}"
                 for name, keys in compiled.buckets
@@ -62,6 +55,13 @@ def answers_frame(
         )
     )
     parcels = projected.mapInArrow(Preaggregate(compiled.program), SPARK_SCHEMA)
+    # Spark's watermark asks for nothing but the latest time, which a parcel knows of its rows: put
+    # behind it, the watermark costs nothing per row. It begins at the epoch, where a task without
+    # rows, or with none that the guard lets through, leaves it.
+    event = "timestamp_millis" if axis.kind == "integer" else "timestamp_micros"
+    parcels = parcels.select(
+        BUCKET, "parcel", F.expr(f"{event}(coalesce({HIGH}, 0L))").alias(_EVENT)
+    ).withWatermark(_EVENT, f"{delay} milliseconds")
     never_late = F.expr(_NEVER_LATE).alias("at", metadata={"spark.watermarkDelayMs": delay})
     return (
         parcels.select(BUCKET, "parcel", never_late)

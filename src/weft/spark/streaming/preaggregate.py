@@ -23,8 +23,10 @@ TIME = "t"
 AHEAD = "ahead"
 """The column that says which rows the guard sets aside."""
 BUCKET = "bucket"
-SCHEMA = pa.schema([(BUCKET, pa.int32()), ("parcel", pa.binary())])
-SPARK_SCHEMA = "bucket int, parcel binary"
+HIGH = "high"
+"""The latest time of the task's rows, for the watermark."""
+SCHEMA = pa.schema([(BUCKET, pa.int32()), (HIGH, pa.int64()), ("parcel", pa.binary())])
+SPARK_SCHEMA = "bucket int, high long, parcel binary"
 MOST = 1 << 20
 """Rows that are aggregated at a time."""
 OLDEST = -(1 << 60)
@@ -57,6 +59,7 @@ class Preaggregate:
         yield pa.RecordBatch.from_arrays(
             [
                 pa.array(self.program.labels or range(len(parcels)), pa.int32()),
+                pa.array([high] * len(parcels), pa.int64()),
                 pa.array(
                     [Parcel(high, rows, tuple(p), ahead).to_bytes() for p in parcels], pa.binary()
                 ),

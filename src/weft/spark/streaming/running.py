@@ -46,6 +46,9 @@ _CONF = {
     # Batches of Arrow rows large enough that aggregating them pays.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
 }
+# Spark asks for the size of the Arrow batch after every row, which takes longer than writing the
+# row, unless the bound is this one. It is lifted where the number of rows is bound enough.
+_UNBOUND = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 _POLL = 1.0
 _SAID = 500
 """Characters of an error that are handed back to Spark; the whole is in `status().error`."""
@@ -132,6 +135,7 @@ class Running:
         self.sink.open(self._compiled.answered, settings.mode)
         conf = self.df.sparkSession.conf
         wanted = {**_CONF, "spark.sql.shuffle.partitions": str(settings.partitions)}
+        wanted |= _UNBOUND if self._compiled.narrow else {}
         before: dict[str, str | None] = {name: conf.get(name, None) for name in wanted}
         for name, setting in wanted.items():
             conf.set(name, setting)
