@@ -51,10 +51,10 @@ def test_a_stop_must_say_why():
 def test_growth_is_seen():
     now = memory()
     flat = [Sample(now, 1000, 5)] * 40
-    Soak(1.0, 1, 1, 1, flat).check()
+    Soak(60.0, 1, 1, 1, flat).check()
     grown = [Sample(now, 1000 + at * 10_000_000, 5) for at in range(40)]
     with pytest.raises(Wrong, match="state_bytes grew from"):
-        Soak(1.0, 1, 1, 1, grown).check()
+        Soak(60.0, 1, 1, 1, grown).check()
 
 
 def test_what_goes_wrong_is_told_and_not_written(tmp_path, monkeypatch):

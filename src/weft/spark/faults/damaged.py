@@ -49,12 +49,12 @@ def damaged_files(rig: Rig) -> Iterator[Outcome]:
     )
     seen.append(("catalogue and its copy, cut short", said, STOPPED))
     sparks = [
-        ("state of Spark, cut short", "state/0/[0-9]*/*/[0-9]*.changelog", cut),
+        ("state of Spark, cut short", "state/0/[0-9]*/[0-9]*.changelog", cut),
         ("offsets of Spark, cut short", "offsets/[0-9]*", cut),
-        ("state of Spark, a byte changed", "state/0/[0-9]*/*/[0-9]*.changelog", change),
+        ("state of Spark, a byte changed", "state/0/[0-9]*/[0-9]*.changelog", change),
     ]
     for what, pattern, damage in sparks[:1] if rig.short else sparks:
-        said = _stopped(case, _newest(case, pattern), damage, "")
+        said = _stopped(case, _newest(case, pattern), damage)
         seen.append((what, f"Spark: {said}", STOPPED))
     case.end()
     case.run()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from weft.errors import EngineError
+from weft.spark.failures import root_cause
 
 if TYPE_CHECKING:
     from weft.spark.faults.rig import Rig
@@ -37,8 +38,16 @@ class Wrong(EngineError):
 
 
 def stopped_by(error: BaseException | str, *words: str) -> str:
-    """The line of an error that says why, which must hold all of some words."""
+    """The line of an error that says why, which must hold all of some words.
+
+    Of an error of Spark's own, of which no words are known, the innermost cause.
+
+    >>> stopped_by("aborted\\nCaused by: java.io.EOFException: cut short\\n\\tat a.b(C.java)")
+    'cut short (EOFException)'
+    """
     text = str(error)
+    if not words:
+        return shortened(root_cause(text, text), "")
     for word in words:
         if word not in text:
             raise Wrong(f"the stop does not say {word!r}: {text[:500]}")
@@ -51,10 +60,15 @@ def shortened(line: str, around: str, most: int = 140) -> str:
 
     >>> shortened("x" * 200 + " so /tmp/a/b/00001.json is damaged: put it back", "is damaged", 60)
     '... so 00001.json is damaged: put it back'
+    >>> shortened("no room [STREAM_FAILED] Query [id = 1, runId = 2]", "no room")
+    'no room'
     """
+    line = re.split(r" \[STREAM_FAILED\]", line)[0] if not line.startswith("[STREAM") else line
     line = re.sub(r"(?:file:)?/(?:[^/\s'\"]+/)+", "", " ".join(line.split()))
     at = max(0, line.find(around) - most // 2)
     cut = line[at : at + most]
+    if at + most < len(line):
+        cut = cut.rsplit(" ", 1)[0] + " ..."
     if at and " " in cut:
         cut = "... " + cut.split(" ", 1)[1]
     return cut

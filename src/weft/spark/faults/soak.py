@@ -31,6 +31,8 @@ SLACK = 1.25
 """By how much the last quarter may be above the second; the first one warms up."""
 MEGABYTES = 48.0
 """Growth under this is noise, whatever it is a part of."""
+WARM = 10.0
+"""Minutes under which a run says nothing of memory: workers come and grow all the while."""
 MARKER = "soak"
 
 
@@ -61,7 +63,9 @@ class Soak:
         return median(values[quarter : 2 * quarter] or values), median(values[-quarter:])
 
     def check(self) -> None:
-        """Refuse a run in which memory or state grew."""
+        """Refuse a run in which memory or state grew, if it was long enough to tell."""
+        if self.minutes < WARM:
+            return
         for name, unit in (("driver", 1e6), ("workers", 1e6), ("state_bytes", 1e6)):
             before, after = (value / unit for value in self.quarters(name))
             if after > before * SLACK and after - before > MEGABYTES:

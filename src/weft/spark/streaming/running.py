@@ -19,6 +19,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.trust import check_functions
 from weft.sinks import MicroBatch, Sink
+from weft.spark.failures import spark_message
 from weft.spark.streaming.adaptive import Adapter, measured_lines
 from weft.spark.streaming.board import Board, sink_facts
 from weft.spark.streaming.burst import Burst
@@ -175,10 +176,9 @@ class Running:
             if self._pausing.is_set():
                 raise EngineError(_INTERRUPTED) from None
             self._error = self._hide(str(error))
-            text = " ".join(self._error.split()).replace("py4j.protocol.", "")
-            raise EngineError(
-                f"micro-batch {number} was not delivered: {type(error).__name__}: {text[:_SAID]}"
-            ) from None
+            said = spark_message(error) or f"{type(error).__name__}: {error}"
+            text = " ".join(self._hide(said).split()).replace("py4j.protocol.", "")
+            raise EngineError(f"micro-batch {number} was not delivered: {text[:_SAID]}") from None
 
     def _deliver_batch(self, frame: DataFrame, number: int) -> None:
         began, clock = time.perf_counter(), time.time_ns() // 1000
@@ -288,7 +288,7 @@ class Running:
             if (
                 self._stopped.is_set()
                 or not self._retries
-                or _TRANSIENT not in str(failed.exception())
+                or _TRANSIENT not in f"{failed.exception()} {self._error}"
             ):
                 return False
             self._retries -= 1
