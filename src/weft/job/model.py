@@ -12,7 +12,8 @@ from weft.job.document import Document, Steps
 from weft.job.variables import expand, masked, scrub, secrets
 from weft.query.query import Query
 
-Kind = Literal["parquet", "long", "delta", "kafka", "console", "memory"]
+Kind = Literal["parquet", "long", "delta", "iceberg", "kafka", "postgres", "console", "memory"]
+Values = Literal["json", "avro"]
 FILE_FORMATS = ("parquet", "csv", "json", "orc", "text", "avro", "delta")
 """Formats that are nothing without a path."""
 
@@ -27,6 +28,9 @@ class SourceSpec:
     schema: str | None = None
     time: str = "ts"
     watermark: str | None = None
+    table: str | None = None
+    values: Values = "json"
+    avro_schema: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown."""
@@ -43,13 +47,17 @@ class SinkSpec:
     topic: str | None = None
     limit: int = 20
     options: Mapping[str, str] = field(default_factory=dict)
+    values: Values = "json"
+    table: str | None = None
+    url: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown."""
-        return {**self.__dict__, "options": masked(self.options)}
+        shown = {} if self.url is None else masked({"url": self.url})
+        return {**self.__dict__, "options": masked(self.options), **shown}
 
     def __str__(self) -> str:
-        place = self.path or self.topic
+        place = self.path or self.topic or self.table
         return f"{self.kind} {place}" if place else self.kind
 
 
@@ -73,6 +81,7 @@ class Job:
     adaptive: bool = False
     metrics_port: int | None = None
     plan: Mapping[str, Any] = field(default_factory=dict)
+    connectors: tuple[str, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
     file: str = "job"
     folder: Path = field(default_factory=Path)
@@ -100,7 +109,9 @@ class Job:
     def scrub(self, text: str) -> str:
         """A message without the job's secrets."""
         hidden: set[str] = set()
-        for options in (self.source.options, self.spark, self.sink.options if self.sink else {}):
+        sink = self.sink or SinkSpec("memory")
+        url = {"url": sink.url or ""}
+        for options in (self.source.options, self.spark, sink.options, url):
             hidden |= secrets(options, self.environ)
         return scrub(text, hidden)
 
@@ -113,6 +124,7 @@ class Job:
             "queries": [query.to_dict() for query in self.queries],
             "sink": self.sink and self.sink.to_dict(),
             "plan": dict(self.plan),
+            "connectors": list(self.connectors),
             "spark": masked(self.spark),
         }
 

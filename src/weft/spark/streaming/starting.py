@@ -13,6 +13,7 @@ from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import ParquetSink, Sink
+from weft.spark.failures import connector_advice, has_format
 from weft.spark.streaming.catalogue import (
     Catalogue,
     CatalogueFiles,
@@ -53,6 +54,8 @@ def start(
         )
     if output_mode not in MODES:
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
+    if isinstance(sink, Sink):
+        _check_connectors(df.sparkSession, sink)
     when = Trigger.of(trigger)
     files = CatalogueFiles(checkpoint)
     now = files.latest()
@@ -114,6 +117,16 @@ def _first(
     dealt = spread(spark, count, partitions)
     settings = Settings(axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine)
     return first_catalogue(plan, settings)
+
+
+def _check_connectors(spark: SparkSession, sink: Sink) -> None:
+    """Refuse a sink whose connector Spark does not have, before anything is written."""
+    for name in sink.needs:
+        if not has_format(spark, name):
+            raise EngineError(
+                f"{type(sink).__name__} needs the connector {name!r}, which Spark does not have on "
+                f"its class path; {connector_advice(name)}"
+            )
 
 
 def stream_plan(queries: Sequence[Query], **planning: Any) -> Plan:
