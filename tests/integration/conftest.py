@@ -23,10 +23,10 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """How to connect to a PostgreSQL server."""
     components.need("postgres")
-    with postgres_server.postgres(tmp_path_factory.mktemp("postgres")) as url:
+    with postgres_server.postgres() as url:
         yield url
 
 

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import components
 import pytest
@@ -34,8 +35,15 @@ def programs() -> Path:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[str]:
+def postgres() -> Iterator[str]:
     """A server; gives how to connect to it, and stops it at the end."""
+    # Not in a folder of pytest's, which only its owner may enter.
+    with TemporaryDirectory(prefix="weft-postgres-") as folder, _server(Path(folder)) as url:
+        yield url
+
+
+@contextmanager
+def _server(folder: Path) -> Iterator[str]:
     bin, data = programs(), folder / "data"
     (port,) = components.free_ports(1)
     who = _somebody(folder)
@@ -58,9 +66,6 @@ def _somebody(folder: Path) -> dict[str, object]:
         return {}
     nobody = pwd.getpwnam("nobody")
     os.chown(folder, nobody.pw_uid, nobody.pw_gid)
-    for parent in folder.parents:  # pytest's folders are for their owner only
-        if parent.owner() == "root" and parent not in (Path("/"), Path("/tmp")):
-            parent.chmod(parent.stat().st_mode | 0o011)
     return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
 
 
