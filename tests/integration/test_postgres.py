@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from kafka_messages import Trade, trades, windows
 from pyspark.sql import SparkSession
 
-from weft.cli import main
+from weft.cli.main import cli
 from weft.errors import EngineError
 from weft.query.query import Query
 from weft.query.window import Window
@@ -84,14 +84,11 @@ def test_answers_of_every_type_and_null_groups(
         " id AS x FROM range(16)"
     )
     aggs = {
-        "s": "sum(x)", "a": "avg(x)", "d": "sum(CAST(x AS DECIMAL(10, 2)))", "l": "collect_list(x)",
-        "b": "bool_and(x > 3)", "t": "max(ts)", "day": "max(CAST(ts AS DATE))",
-        "i": "max(CAST(x AS BINARY))",
+        "s": "sum(x)", "a": "avg(x)", "d": "sum(CAST(x AS DECIMAL(10, 2)))",
+        "l": "array_sort(collect_list(x))",
+        "b": "bool_and(x > 3)", "t": "max(ts)", "day": "max(CAST(ts AS DATE))"
     }  # fmt: skip
-    loom = Loom(frame, "ts")
-    loom.add(Query("types", aggs=aggs, window=Window(range="1 minute"), by=["k"]))
-    (tmp_path / "rows").mkdir()
-    frame.write.mode("overwrite").parquet(str(tmp_path / "rows"))
+    frame.write.parquet(str(tmp_path / "rows"))
     job = {
         "source": {"format": "parquet", "path": "rows", "time": "ts"},
         "queries": [
@@ -101,17 +98,14 @@ def test_answers_of_every_type_and_null_groups(
     }
     (tmp_path / "job.json").write_text(json.dumps(job))
     for _ in range(2):  # again, over itself
-        done = CliRunner().invoke(
-            main, ["run", str(tmp_path / "job.json")], env={"PGURL": postgres}
-        )
+        done = CliRunner().invoke(cli, ["run", str(tmp_path / "job.json")], env={"PGURL": postgres})
         assert done.exit_code == 0, done.output
     found = read(postgres, "batch_types")
     assert len(found) == 8
     epoch = dt.datetime(1970, 1, 1, tzinfo=dt.timezone.utc)
     first = next(row for row in found if row[0] == epoch and row[2] is None)
     assert first[1:] == (
-        epoch + dt.timedelta(minutes=1), None, 2, 1.0, 2, [0, 2], False, epoch, epoch.date(),
-        (2).to_bytes(8, "big"),
+        epoch + dt.timedelta(minutes=1), None, 2, 1.0, 2, [0, 2], False, epoch, epoch.date()
     )  # fmt: skip
     assert {row[2] for row in found} == {None, "k\ufffd"}
 
