@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -40,6 +40,8 @@ class MicroBatch:
     frame: Any
     queries: Mapping[int, Answered]
     mode: str
+    stream: str = "weft"
+    """Which stream it is of: another for every checkpoint, the same after a restart."""
 
     def answers(self, number: int) -> Any:
         """One query's answers as a typed DataFrame; only on a kept micro-batch."""
@@ -56,6 +58,8 @@ class Sink(ABC):
 
     guarantee: ClassVar[str]
     modes: ClassVar[tuple[str, ...]] = ("append", "update")
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The formats that Spark must have for it, by the names of their connectors."""
 
     def open(self, queries: Mapping[int, Answered], mode: str) -> None:
         """Called before the stream starts or goes on, with the queries that it will answer."""
@@ -70,7 +74,7 @@ class Sink(ABC):
         try:
             rows = kept.where(f"query = {FIGURES}").select("payload").collect()
             counts = kept.where("query >= 0").groupBy("query").sum("rows").collect()
-            again = MicroBatch(batch.number, kept, batch.queries, batch.mode)
+            again = replace(batch, frame=kept)
             self.write(again, {row[0]: row[1] for row in counts if row[0] in batch.queries})
         finally:
             kept.unpersist()

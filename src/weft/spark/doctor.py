@@ -139,8 +139,8 @@ def disk(job: Job | None = None) -> list[Check]:
 def spark(job: Job | None = None) -> Iterator[Check]:
     """Spark started, its state store loaded, and a job's connectors found."""
     from weft.job.model import Job, SourceSpec
-    from weft.spark.failures import connector_advice, spark_message
-    from weft.spark.jobs import has_format, job_session
+    from weft.spark.failures import connector_advice, has_format, spark_message
+    from weft.spark.jobs import FORMATS, job_session
 
     wanted = job or Job("doctor", SourceSpec("parquet"), ())
     try:
@@ -148,8 +148,10 @@ def spark(job: Job | None = None) -> Iterator[Check]:
             yield Check("Spark", "ok", f"{session.version} starts")
             yield state_store(session)
             formats = [] if job is None else [job.source.format]
-            if job is not None and job.sink is not None and job.sink.kind in ("kafka", "delta"):
+            if job is not None and job.sink is not None and job.sink.kind in FORMATS:
                 formats.append(job.sink.kind)
+            if job is not None and "avro" in (job.source.values, job.sink and job.sink.values):
+                formats.append("avro")
             for name in dict.fromkeys(formats):
                 good = has_format(session, name)
                 advice = "" if good else connector_advice(name)
