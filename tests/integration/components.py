@@ -72,6 +72,8 @@ def kill(started: subprocess.Popen) -> None:
     if started.poll() is None:
         os.killpg(started.pid, signal.SIGKILL)
     started.wait()
+    if started.stdout is not None:
+        started.stdout.close()
 
 
 def weft(*arguments: str) -> list[str]:

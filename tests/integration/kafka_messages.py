@@ -44,8 +44,12 @@ def closing() -> list[Trade]:
 
 
 def send(servers: str, topic: str, sent: list[Trade]) -> None:
-    """Produce trades, dealt to both partitions in turn so that neither runs ahead in time."""
-    producer = Producer({"bootstrap.servers": servers})
+    """Produce trades, dealt to both partitions in turn so that neither runs ahead in time.
+
+    An idempotent producer keeps its order when it has to send again, as it may to a topic that is
+    only just being made; without it a message can come so much later that it is late.
+    """
+    producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True})
     for number, trade in enumerate(sent):
         headers = [("tenant", b"a" if trade.symbol < "s2" else b"b")]
         producer.produce(topic, trade.json(), trade.symbol, number % 2, headers=headers)
