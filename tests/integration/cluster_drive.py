@@ -1,6 +1,8 @@
 """A driver on a cluster: weft from the wheel, a batch verified, and a stream to its end.
 
 Arguments: the master's address, the wheel, a folder. Prints a line of JSON for what has happened.
+The wheel is on PYTHONPATH already: Spark's stateful operator starts a Python beside the driver,
+which does not get what is shipped to executors.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ import os
 import sys
 from collections.abc import Iterator
 
-sys.path.insert(0, sys.argv[2])
 os.environ["PYSPARK_PYTHON"] = sys.executable
 
 from pyspark.sql import SparkSession
@@ -51,7 +52,8 @@ def main(master: str, wheel: str, folder: str) -> None:
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
         # A worker that is killed is noticed by its broken connection, and at the latest by this.
-        "spark.network.timeout": "30s",
+        "spark.network.timeout": "60s",
+        "spark.network.timeoutInterval": "10s",
         "spark.executor.heartbeatInterval": "5s",
         "spark.log.level": "OFF",
     }

@@ -41,7 +41,8 @@ def test_the_answers_hold_when_a_worker_is_killed(tmp_path: Path) -> None:
         with (tmp_path / "driver.log").open("wb") as log:
             driver = subprocess.Popen(
                 [python, drive, spark.address, str(wheel), str(tmp_path)],
-                stdout=subprocess.PIPE, stderr=log, env=environ, start_new_session=True,
+                stdout=subprocess.PIPE, stderr=log, start_new_session=True,
+                env={**environ, "PYTHONPATH": str(wheel)},
             )  # fmt: skip
         try:
             events = follow(driver, spark.workers[0])
@@ -50,7 +51,9 @@ def test_the_answers_hold_when_a_worker_is_killed(tmp_path: Path) -> None:
             components.kill(driver)
     seen = {event["event"]: event for event in events}
     assert len(seen["workers"]["weft"]) >= 1
-    assert all(wheel.name in place for place in seen["workers"]["weft"]), seen["workers"]
+    for place in seen["workers"]["weft"]:  # in the executor's own copy, not in the driver's
+        assert wheel.name in place
+        assert not place.startswith(str(wheel))
     assert seen["verified"]["ok"]
     assert seen["verified"]["rows"] > 100
     answers = {e["query"]: e["rows"] for e in events if e["event"] == "answers"}
