@@ -1,27 +1,36 @@
 #!/bin/sh
-# What the integration tests need besides Python packages: Maven, PostgreSQL, jars, another Spark.
-# A component named in WEFT_WITHOUT (kafka,postgres,delta,iceberg) is left out, as in the tests.
+# What the tests of real components need besides Python packages: Maven and its jars, PostgreSQL,
+# an older Spark. What cannot be had is told here, and the tests that need it fail with its name;
+# WEFT_WITHOUT=kafka,postgres,delta,iceberg,cluster leaves components out, as in the tests.
 set -eu
 python="$1"
 wanted() { case ",${WEFT_WITHOUT:-}," in *",$1,"*) return 1 ;; *) return 0 ;; esac; }
 package() {
-  echo "Installing $1"
-  if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
-    apt-get install -qq -y "$1" >/dev/null || { apt-get update -qq && apt-get install -qq -y "$1" >/dev/null; }
-  else
-    echo "weft: the integration tests need $1, which is not on this machine" >&2
-    exit 1
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    echo "Installing $1 for the tests of real components"
+    apt-get update -qq || true
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" >/dev/null \
+      && return 0
   fi
+  echo "weft: $1 is not on this machine and cannot be installed (Debian: apt-get install $1)" >&2
 }
-command -v mvn >/dev/null || package maven
-if wanted postgres && ! command -v initdb >/dev/null && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1
+fetched() { "$@" >/dev/null || echo "weft: not all that the tests need could be fetched" >&2; }
+
+if wanted kafka || wanted delta || wanted iceberg; then
+  command -v mvn >/dev/null 2>&1 || package maven
+fi
+if wanted postgres && ! command -v initdb >/dev/null 2>&1 \
+  && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1
 then
   package postgresql
 fi
 if wanted kafka; then
-  "$python" -m weft.spark.connectors kafka avro >/dev/null
-  "$python" tests/integration/kafka_broker.py >/dev/null
+  fetched "$python" -m weft.spark.connectors kafka avro
+  fetched "$python" tests/integration/kafka_broker.py
 fi
-if wanted delta || wanted iceberg; then
-  "$python" tests/integration/lake_spark.py >/dev/null
-fi
+for lake in delta iceberg; do
+  if wanted "$lake"; then
+    fetched env PYTHONPATH="tests${PYTHONPATH:+:$PYTHONPATH}" \
+      "$python" tests/integration/lake_spark.py "$lake"
+  fi
+done

@@ -61,12 +61,20 @@ class Sink(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """The formats that Spark must have for it, by the names of their connectors."""
 
-    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
-        """Called before the stream starts or goes on, with the queries that it will answer."""
+    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+        """Refuse queries that it cannot write; changes nothing.
+
+        Called before a change of queries is made, so that one that is refused leaves the stream
+        as it was.
+        """
         if mode not in self.modes:
             raise EngineError(
                 f"output_mode={mode!r}: {type(self).__name__} accepts {', '.join(self.modes)}"
             )
+
+    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+        """Called before the stream starts or goes on, with the queries that it will answer."""
+        self.check(queries, mode)
 
     def deliver(self, batch: MicroBatch) -> Figures:
         """Write the answers, once; return the figures that came with them."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from weft.errors import EngineError
-from weft.sinks.contract import MicroBatch, Sink
+from weft.sinks.contract import Answered, MicroBatch, Sink
+from weft.sinks.names import check_apart, named
 
 STREAM, BATCH = "weft.stream", "weft.batch"
 """Properties of a snapshot: the stream that wrote it, and its micro-batch."""
@@ -41,7 +42,12 @@ class IcebergSink(Sink):
         >>> IcebergSink("lake.answers.{query}_{number}").table("big trades", 3)
         'lake.answers.big_trades_3'
         """
-        return self.pattern.format(query=re.sub(r"\W", "_", name), number=number)
+        return named(self.pattern, re.sub(r"\W", "_", name), number)
+
+    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+        super().check(queries, mode)
+        # Catalogues differ in whether they tell small letters from capitals.
+        check_apart(queries.values(), lambda q: self.table(q.name, q.number).lower())
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         for number in sorted(counts):
@@ -51,13 +57,13 @@ class IcebergSink(Sink):
         """Append a query's answers, if the table does not have this micro-batch yet."""
         answers = batch.answers(number)
         table = self.table(batch.queries[number].name, number)
-        writer = answers.writeTo(table).using("iceberg")
-        writer = writer.option(f"snapshot-property.{STREAM}", batch.stream)
-        writer = writer.option(f"snapshot-property.{BATCH}", str(batch.number))
         if not answers.sparkSession.catalog.tableExists(table):
-            writer.create()
-        elif written(answers.sparkSession, table, batch.stream) < batch.number:
-            writer.append()
+            # Empty at first: rows come only with a snapshot that bears its micro-batch.
+            answers.limit(0).writeTo(table).using("iceberg").create()
+        if written(answers.sparkSession, table, batch.stream) < batch.number:
+            writer = answers.writeTo(table)
+            writer = writer.option(f"snapshot-property.{STREAM}", batch.stream)
+            writer.option(f"snapshot-property.{BATCH}", str(batch.number)).append()
 
 
 def written(spark: Any, table: str, stream: str) -> int:

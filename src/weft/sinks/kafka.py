@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from weft.errors import EngineError
-from weft.sinks.contract import MicroBatch, Sink
+from weft.sinks.contract import Answered, MicroBatch, Sink
 
 Values = Literal["json", "avro"]
 VALUES = ("json", "avro")
 RECORD = "topLevelRecord"
 """What Spark calls the Avro record of a row."""
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class KafkaSink(Sink):
@@ -42,6 +44,25 @@ class KafkaSink(Sink):
             )
         self.servers, self.topic, self.values, self.options = servers, topic, values, options
 
+    def topic_of(self, query: str) -> str:
+        """The topic of a query; refused if Kafka would not have it.
+
+        >>> KafkaSink("broker:9092", "answers.{query}").topic_of("hourly")
+        'answers.hourly'
+        """
+        topic = self.topic.replace("{query}", query)
+        if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+            raise EngineError(
+                f"query {query!r}: {topic!r} cannot be a topic, which has 1 to 249 letters, "
+                f"digits, dots, underscores and hyphens"
+            )
+        return topic
+
+    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+        super().check(queries, mode)
+        for query in queries.values():
+            self.topic_of(query.name)
+
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         for number in sorted(counts):
             query = batch.queries[number]
@@ -54,7 +75,7 @@ class KafkaSink(Sink):
         """Write a query's answers to its topic."""
         writer = self.messages(answers, name, keys, self.values, headers).write.format("kafka")
         writer = writer.option("kafka.bootstrap.servers", self.servers).options(**self.options)
-        writer.option("topic", self.topic.format(query=name)).save()
+        writer.option("topic", self.topic_of(name)).save()
 
     @staticmethod
     def messages(

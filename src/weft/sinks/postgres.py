@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from weft.errors import EngineError
 from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
+from weft.sinks.names import check_apart
 from weft.sinks.postgres_table import Table, placed
 from weft.sinks.wire import FIGURES, from_wire
 
@@ -50,20 +51,19 @@ class PostgresSink(Sink):
         """The table of a query."""
         return Table.of(self.pattern, query.name, query.number, query.arrow, query.keys)
 
-    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
-        super().open(queries, mode)
+    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+        super().check(queries, mode)
         tables = [self.table(query) for query in queries.values()]
-        places: dict[tuple[str, ...], str] = {}
-        for table in tables:
-            other = places.setdefault(table.place, table.query)
-            if other != table.query:
-                raise EngineError(
-                    f"queries {other!r} and {table.query!r} would both have the table "
-                    f"{'.'.join(table.place)}"
-                )
+        check_apart(queries.values(), lambda q: ".".join(self.place(q.name, q.number)))
         with connect(self.url) as connection:
             for table in tables:
-                table.create(connection)
+                table.check(connection)
+
+    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+        super().open(queries, mode)
+        with connect(self.url) as connection:
+            for query in queries.values():
+                self.table(query).create(connection)
 
     def deliver(self, batch: MicroBatch) -> Figures:
         writer = Writer(self.url, {n: self.table(query) for n, query in batch.queries.items()})

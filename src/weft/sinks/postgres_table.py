@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from weft.errors import EngineError
+from weft.sinks.names import named
 
 WINDOW = ("window_start", "window_end")
 _LONGEST = 63
@@ -58,7 +59,7 @@ class Table:
         return cls(name, place, tuple(columns), (*WINDOW, *keys))
 
     def create(self, connection: Any) -> None:
-        """Make the table, or see that the one that is there has these columns."""
+        """Make the table if it is not there."""
         from psycopg import sql
 
         columns = sql.SQL(", ").join(
@@ -69,9 +70,16 @@ class Table:
             "CREATE TABLE IF NOT EXISTS {} ({}, UNIQUE NULLS NOT DISTINCT ({}))"
         ).format(sql.Identifier(*self.place), columns, _listed(self.keys))
         connection.execute(statement)
-        found = connection.execute(
-            sql.SQL("SELECT * FROM {} LIMIT 0").format(sql.Identifier(*self.place))
-        ).description
+
+    def check(self, connection: Any) -> None:
+        """Refuse a table that is there with other columns."""
+        from psycopg import sql
+
+        place = sql.Identifier(*self.place)
+        known = connection.execute("SELECT to_regclass(%s)", [place.as_string(connection)])
+        if known.fetchone()[0] is None:
+            return
+        found = connection.execute(sql.SQL("SELECT * FROM {} LIMIT 0").format(place)).description
         there, wanted = [column.name for column in found], [name for name, _ in self.columns]
         if there != wanted:
             raise EngineError(
@@ -133,7 +141,7 @@ def placed(pattern: str, name: str, number: int) -> tuple[str, ...]:
     >>> placed("weft.{query}", "a.b", 1)
     ('weft', 'a.b')
     """
-    return tuple(part.format(query=name, number=number) for part in pattern.rsplit(".", 1))
+    return tuple(named(part, name, number) for part in pattern.rsplit(".", 1))
 
 
 def _listed(names: Any) -> Any:

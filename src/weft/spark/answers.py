@@ -118,7 +118,7 @@ def _write(
 def _named(job: Job, sink: SinkSpec, query: Query) -> str:
     """The topic or table of a query."""
     if sink.kind == "kafka":
-        return job.fill(sink.topic or "").format(query=query.name)
+        return kafka_sink(job, sink).topic_of(query.name)
     if sink.kind == "iceberg":
         return IcebergSink(job.fill(sink.table or "")).table(query.name, 1)
     return ".".join(postgres_sink(job, sink).place(query.name, 1))

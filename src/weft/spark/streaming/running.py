@@ -377,8 +377,9 @@ class Running:
                 "queries of engine='rewrite' are fixed, because Spark ties their state to the "
                 "plan: use engine='operator' to add and drop them"
             )
-        # Everything that can be wrong with the queries shows here, before the stream is touched.
-        self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill))
+        # What can be wrong with the queries shows here, before the stream is touched.
+        tried = self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill))
+        self.sink.check(tried.answered, self.catalogue.settings.mode)
         was_active = self.is_active
         if was_active:
             self._halt()

@@ -75,15 +75,17 @@ def start(
     else:
         _check(now, axis, watermark, output_mode)
         catalogue = reconciled(now, files.ever(), queries, progress)
+    target = ParquetSink(sink) if isinstance(sink, str) else sink
     if catalogue is not now:
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
-        compile_catalogue(catalogue, df, axis)
+        compiled = compile_catalogue(catalogue, df, axis)
+        target.check(compiled.answered, catalogue.settings.mode)
         files.write(catalogue)
     running = Running(
         df,
         axis,
         catalogue,
-        ParquetSink(sink) if isinstance(sink, str) else sink,
+        target,
         checkpoint=checkpoint,
         trigger=when,
         adaptive=adaptive,
