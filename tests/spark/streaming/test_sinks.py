@@ -135,7 +135,7 @@ def test_queries_that_a_sink_has_no_place_for_are_refused():
     with pytest.raises(EngineError, match=r"'big trades': 'answers.big trades' cannot be a topic"):
         topics.check(asked("q", "big trades"), "append")
     KafkaSink("h:1", "answers").check(asked("big trades"), "append")
-    with pytest.raises(EngineError, match="'a b' and 'A_b' would both be written to lake.a_b"):
+    with pytest.raises(EngineError, match=r"'a b' and 'A_b' would both be written to lake\.a_b"):
         IcebergSink("lake.{query}").check(asked("a b", "A_b"), "append")
     IcebergSink("lake.{query}_{number}").check(asked("a b", "A_b"), "append")
     with pytest.raises(EngineError, match="IcebergSink accepts append"):
