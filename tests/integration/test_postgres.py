@@ -15,9 +15,11 @@ from pyspark.sql import SparkSession
 
 from weft.cli.main import cli
 from weft.errors import EngineError
+from weft.job.model import Job, SinkSpec, SourceSpec
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import PostgresSink
+from weft.spark import doctor
 from weft.spark.loom import Loom
 
 pytestmark = pytest.mark.integration
@@ -121,6 +123,20 @@ def test_a_table_of_another_shape_is_refused(postgres: str) -> None:
         PostgresSink(postgres).open({2: Answered(2, "shape", None, other, ())}, "append")
     with pytest.raises(EngineError, match="1 to 63 bytes"):
         PostgresSink(postgres).open({3: Answered(3, "x" * 64, None, shape, ())}, "append")
+
+
+def test_the_doctor_asks_the_server(postgres: str) -> None:
+    def asked(url: str) -> list[tuple[str, str]]:
+        job = Job("j", SourceSpec("parquet"), (), SinkSpec("postgres", url=url))
+        return [(check.state, check.found) for check in doctor.postgres(job)]
+
+    ((state, found),) = asked(postgres)
+    assert state == "ok"
+    assert found.endswith(" answers")
+    ((state, found),) = asked("postgresql://ann:hunter2@127.0.0.1:1/db")
+    assert state == "missing"
+    assert "cannot be reached" in found
+    assert "hunter2" not in found
 
 
 def test_no_password_in_what_it_says() -> None:

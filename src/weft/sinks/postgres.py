@@ -16,6 +16,8 @@ from weft.sinks.wire import FIGURES, from_wire
 
 _WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
 _SPARK = "query int, rows long, text string"
+OLDEST = 15
+"""The first PostgreSQL with UNIQUE NULLS NOT DISTINCT."""
 
 
 class PostgresSink(Sink):

@@ -54,6 +54,7 @@ def checks(job: Job | None = None) -> Iterator[Check]:
         yield Check("Spark", "warning", "not tried", "see above first")
         return
     yield from spark(job)
+    yield from postgres(job)
 
 
 def python() -> Check:
@@ -162,6 +163,23 @@ def spark(job: Job | None = None) -> Iterator[Check]:
         home = os.environ.get("SPARK_HOME")
         advice = f"SPARK_HOME={home} may hold another Spark: unset it" if home else ""
         yield Check("Spark", "missing", said, advice)
+
+
+def postgres(job: Job | None = None) -> list[Check]:
+    """Whether the server of a job's PostgreSQL sink answers, and is new enough."""
+    if job is None or job.sink is None or job.sink.kind != "postgres":
+        return []
+    from weft.errors import EngineError
+    from weft.sinks.postgres import OLDEST, connect
+
+    try:
+        with connect(job.fill(job.sink.url or "")) as connection:
+            found = connection.info.server_version // 10_000
+    except EngineError as error:
+        return [Check("PostgreSQL", "missing", job.scrub(str(error)))]
+    good = found >= OLDEST
+    advice = "" if good else f"{OLDEST} or newer is needed: older ones cannot take nulls as equal"
+    return [Check("PostgreSQL", "ok" if good else "missing", f"{found} answers", advice)]
 
 
 def state_store(session: object) -> Check:
