@@ -37,7 +37,12 @@ def free_ports(count: int) -> list[int]:
 
 
 def wait_for(
-    ready: Callable[[], bool], what: str, seconds: float, process: subprocess.Popen | None = None
+    ready: Callable[[], bool],
+    what: str,
+    seconds: float,
+    process: subprocess.Popen | None = None,
+    *,
+    every: float = 0.1,
 ) -> None:
     """Wait until something holds; fail with its name if it does not, or its process has ended."""
     ends = time.monotonic() + seconds
@@ -46,7 +51,7 @@ def wait_for(
             pytest.fail(f"{what}: its process ended with {process.returncode}")
         if time.monotonic() > ends:
             pytest.fail(f"{what}: not within {seconds:g} s")
-        time.sleep(0.1)
+        time.sleep(every)
 
 
 def listens(port: int) -> bool:

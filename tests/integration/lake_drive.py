@@ -31,6 +31,7 @@ connectors: [{kind}]
 spark:
   spark.master: local[2]
   spark.sql.session.timeZone: UTC
+  spark.databricks.delta.snapshotPartitions: 2
   spark.sql.catalog.lake: org.apache.iceberg.spark.SparkCatalog
   spark.sql.catalog.lake.type: hadoop
   spark.sql.catalog.lake.warehouse: {folder}/warehouse
