@@ -14,10 +14,13 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not integration"
 
-# Clusters, kills and commands, each in processes of its own, one after the other.
+# Clusters, kills and commands, each in processes of its own, one after the other; then the real
+# components, whose Spark has connectors from its start. WEFT_WITHOUT=kafka,... leaves some out.
 test-integration: $(READY)
 	@sh scripts/browser.sh
-	$(BIN)/python -m pytest -m integration tests
+	@sh scripts/components.sh $(BIN)/python
+	$(BIN)/python -m pytest -m integration tests --ignore tests/integration
+	$(BIN)/python -m pytest tests/integration
 
 check: $(READY)
 	$(BIN)/ruff check .

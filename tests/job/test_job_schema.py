@@ -28,6 +28,9 @@ FULL = {
         "schema": "ts TIMESTAMP",
         "time": "ts",
         "watermark": "30 seconds",
+        "table": "lake.trades",
+        "values": "avro",
+        "avro_schema": "trade.avsc",
     },
     "queries": [
         {"name": "a", "aggs": {"n": "count(*)"}, "range": "1 hour", "slide": 5, "offset": "1 day",
@@ -35,7 +38,8 @@ FULL = {
         {"name": "b", "sql": "SELECT 1"},
         {"files": ["c.sql"]},
     ],
-    "sink": {"kind": "kafka", "servers": "h:1", "topic": "t", "options": {"acks": "all"}},
+    "sink": {"kind": "kafka", "servers": "h:1", "topic": "t", "values": "json",
+             "options": {"acks": "all"}},
     "checkpoint": "ck",
     "trigger": "available_now",
     "output_mode": "append",
@@ -44,6 +48,7 @@ FULL = {
     "metrics_port": 0,
     "plan": {"rate": 1.5, "strategy": "weave", "engine": "auto", "keys": "auto", "seed": 0,
              "parts": "equal", "edges": "f1", "cost": "paper", "tolerance": 0, "polish": True},
+    "connectors": ["kafka"],
     "spark": {"spark.master": "local[2]", "spark.ui.enabled": False},
 }  # fmt: skip
 JUNK = [None, True, False, 0, -1, 2.0, 2.5, "", "x", "weave", [], [1], ["x"], {}, {"kind": "x"}]
@@ -76,6 +81,8 @@ def variants():
     sinks = [
         {"kind": "console", "limit": 3},
         {"kind": "memory"},
+        {"kind": "iceberg", "table": "lake.{query}"},
+        {"kind": "postgres", "url": "postgresql:///db", "table": "{query}"},
         *({"kind": kind, "path": "out"} for kind in ("parquet", "long", "delta")),
     ]
     for full in [FULL, *({**FULL, "sink": sink} for sink in sinks)]:
@@ -155,7 +162,13 @@ def test_the_dataclasses_have_the_fields_of_the_schema():
     defs = SCHEMA["$defs"]
     assert fields(Job) - {"file", "folder", "environ", "document"} == set(SCHEMA["properties"])
     assert fields(SourceSpec) == set(defs["source"]["properties"])
-    sinks = [defs[name] for name in ("fileSink", "kafkaSink", "consoleSink", "memorySink")]
+    sinks = [
+        defs[name]
+        for name in (
+            *("fileSink", "icebergSink", "kafkaSink"),
+            *("postgresSink", "consoleSink", "memorySink"),
+        )
+    ]
     assert fields(SinkSpec) == set().union(*(sink["properties"] for sink in sinks))
 
 

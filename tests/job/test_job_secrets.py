@@ -64,6 +64,30 @@ def test_what_spark_says_of_it_is_scrubbed(job):
 
 
 @pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:hunter2-pg@h/db?sslpassword=hunter2-ssl",
+        "host=h user=ann password='hunter2 pg' sslpassword=hunter2-ssl",
+        "postgresql://ann:${WEFT_TEST_SAS}@h/db",
+    ],
+)
+def test_how_to_connect_to_postgres_is_shown_without_it(tmp_path, monkeypatch, url):
+    monkeypatch.setenv("WEFT_TEST_SAS", "hunter2-sas")
+    sink = json.dumps({"kind": "postgres", "url": url})
+    head, tail = JOB.split("sink: {kind: kafka", 1)
+    text = f"{head}sink: {sink}\n{tail.split(chr(10), 1)[1]}"
+    (tmp_path / "job.yaml").write_text(text)
+    job = load_job(tmp_path / "job.yaml")
+    filled = job.fill(job.sink.url)
+    assert "hunter2" in filled
+    for text in (json.dumps(job.to_dict()), repr(job), repr(job.sink), str(job.sink)):
+        assert "hunter2" not in text
+        assert "ann" in text or text == "postgres"
+    said = job.scrub(f"cannot connect by {filled}: password hunter2-sas is wrong")
+    assert "hunter2" not in said
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "kafka.sasl.jaas.config",

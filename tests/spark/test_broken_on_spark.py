@@ -29,7 +29,7 @@ CASES = {
         "watermark: 1 minute}",
         QUERY,
         "job.yaml:1:18: source.format='kafka': Spark has no such connector on its class path; add "
-        "to the job file, under spark:, spark.jars.packages: org.apache.spark:spark-sql-kafka",
+        "to the job file connectors: [kafka]; in Python, start Spark with ",
     ),
     "bad schema": (
         "source: {format: parquet, path: trades, watermark: 1 minute, schema: ts TIMSTAMP}",
@@ -92,7 +92,8 @@ def test_a_sink_without_its_connector(here, kind, command):
     result = CliRunner().invoke(cli, [command, "job.yaml"])
     assert result.exit_code == 2, result.output
     assert "job.yaml:3:14: sink.kind=" in result.stderr
-    assert "Spark has no such connector on its class path; add to the job file" in result.stderr
+    advice = "add to the job file" if kind.startswith("kafka") else "connector 'delta': Delta Lake"
+    assert f"Spark has no such connector on its class path; {advice}" in result.stderr
     assert sorted(here.rglob("*")) == before
 
 

@@ -60,7 +60,10 @@ def _durations(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
 
 def _source(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
     source = job.source
-    if source.format.lower() in FILE_FORMATS and not (source.path or "path" in source.options):
+    if source.table is not None and source.path:
+        yield ("source", "table"), f"={source.table!r}: a source has a table or a path, not both"
+    named = source.path or source.table or "path" in source.options
+    if source.format.lower() in FILE_FORMATS and not named:
         yield ("source",), f"lacks 'path': the format {source.format} reads files"
     if source.format.lower() == "kafka":
         if "kafka.bootstrap.servers" not in source.options:
@@ -71,6 +74,10 @@ def _source(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
                 ("source",),
                 "lacks an option that names topics: subscribe, subscribePattern or assign",
             )
+        if source.values == "avro" and source.avro_schema is None:
+            yield ("source", "values"), "='avro': needs avro_schema, the file of the Avro schema"
+    if source.avro_schema is not None and source.values != "avro":
+        yield ("source", "avro_schema"), f"={source.avro_schema!r}: goes with values: avro"
 
 
 def _times(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
@@ -105,8 +112,8 @@ def _places(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
 def _modes(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
     engine, strategy = job.plan.get("engine"), job.plan.get("strategy")
     if job.output_mode == "update":
-        if job.sink is not None and job.sink.kind == "delta":
-            yield ("output_mode",), "='update': a sink of kind delta accepts append"
+        if job.sink is not None and job.sink.kind in ("delta", "iceberg"):
+            yield ("output_mode",), f"='update': a sink of kind {job.sink.kind} accepts append"
         if engine == "rewrite":
             yield ("output_mode",), "='update': the rewrite engine accepts append"
     if engine == "operator" and strategy in ("coverage", "factor"):
@@ -125,5 +132,8 @@ def _is_filled(steps: Steps) -> bool:
     """Whether a field's variables are filled in: places, options and settings."""
     if steps[0] in ("checkpoint", "spark"):
         return True
-    filled = {"source": ("path", "options"), "sink": ("path", "servers", "topic", "options")}
+    filled = {
+        "source": ("path", "options", "table"),
+        "sink": ("path", "servers", "topic", "options", "table", "url"),
+    }
     return len(steps) > 1 and steps[1] in filled.get(str(steps[0]), ())

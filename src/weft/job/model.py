@@ -12,7 +12,8 @@ from weft.job.document import Document, Steps
 from weft.job.variables import expand, masked, redact, scrub, secrets
 from weft.query.query import Query
 
-Kind = Literal["parquet", "long", "delta", "kafka", "console", "memory"]
+Kind = Literal["parquet", "long", "delta", "iceberg", "kafka", "postgres", "console", "memory"]
+Values = Literal["json", "avro"]
 FILE_FORMATS = ("parquet", "csv", "json", "orc", "text", "avro", "delta")
 """Formats that are nothing without a path."""
 
@@ -28,6 +29,9 @@ class SourceSpec:
     time: str = "ts"
     watermark: str | None = None
     max_ahead: str = "auto"
+    table: str | None = None
+    values: Values = "json"
+    avro_schema: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown."""
@@ -48,6 +52,9 @@ class SinkSpec:
     topic: str | None = None
     limit: int = 20
     options: Mapping[str, str] = field(default_factory=dict)
+    values: Values = "json"
+    table: str | None = None
+    url: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown."""
@@ -58,7 +65,7 @@ class SinkSpec:
         return f"SinkSpec({self.to_dict()})"
 
     def __str__(self) -> str:
-        place = self.path or self.topic
+        place = self.path or self.topic or self.table
         return f"{self.kind} {redact(place)}" if place else self.kind
 
 
@@ -82,6 +89,7 @@ class Job:
     adaptive: bool = False
     metrics_port: int | None = None
     plan: Mapping[str, Any] = field(default_factory=dict)
+    connectors: tuple[str, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
     file: str = "job"
     folder: Path = field(default_factory=Path)
@@ -109,7 +117,9 @@ class Job:
     def scrub(self, text: str) -> str:
         """A message without the job's secrets."""
         hidden: set[str] = set()
-        for options in (self.source.options, self.spark, self.sink.options if self.sink else {}):
+        sink = self.sink or SinkSpec("memory")
+        url = {"url": sink.url or ""}
+        for options in (self.source.options, self.spark, sink.options, url):
             hidden |= secrets(options, self.environ)
         return redact(scrub(text, hidden))
 
@@ -126,6 +136,7 @@ class Job:
             "sink": self.sink and self.sink.to_dict(),
             "checkpoint": self.checkpoint and redact(self.checkpoint),
             "plan": dict(self.plan),
+            "connectors": list(self.connectors),
             "spark": masked(self.spark),
         }
 

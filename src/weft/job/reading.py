@@ -16,6 +16,8 @@ from weft.job.queries import read_queries, time_column
 from weft.job.schema import problems
 from weft.query.query import Query
 
+_BUILT = ("source", "queries", "sink", "spark", "connectors")
+"""Fields that become something else in the job."""
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -64,7 +66,7 @@ def _job(
     data = document.value
     source, sink = data["source"], data.get("sink")
     path = source.get("path", ())
-    rest = {k: v for k, v in data.items() if k not in ("source", "queries", "sink", "spark")}
+    rest = {k: v for k, v in data.items() if k not in _BUILT}
     for name in ("buckets", "metrics_port"):
         if name in rest:
             rest[name] = int(rest[name])  # 4.0 is a whole number too
@@ -78,9 +80,13 @@ def _job(
             source.get("time") or time_column(queries),
             source.get("watermark"),
             source.get("max_ahead", "auto"),
+            source.get("table"),
+            source.get("values", "json"),
+            source.get("avro_schema"),
         ),
         queries=queries,
         sink=None if sink is None else SinkSpec(**{**sink, "options": _texts(_options(sink))}),
+        connectors=tuple(data.get("connectors", ())),
         spark=_texts(data.get("spark", {})),
         file=str(file),
         folder=file.parent,

@@ -14,12 +14,12 @@ _SECRET = re.compile(
     r"|(?:^|[^a-z])(?:key|pass|sas|sig)(?![a-z]))|[a-z]Key"
 )
 _INLINE = re.compile(
-    r"(?P<name>(?i:\b(?:passw\w*|pwd|secret\w*|token|sig"
+    r"(?P<name>(?i:\b(?:\w*passw\w*|pwd|secret\w*|token|sig"
     r"|\w*(?:access|account|api|private|shared)\w*key)\s*=\s*)[\"']?"
     r"|://[^/:@\s]*:(?=[^@/\s]+@))"
-    r"(?P<value>[^&;@\s\"',]+)"
+    r"(?P<value>(?<=\")[^\"]+|(?<=')[^']+|[^&;@\s\"',]+)"
 )
-"""Secrets within a value: `...;password=x`, `password="x"` and `scheme://user:x@host`."""
+"""Secrets within a value: `...;password=x`, `password="x y"` and `scheme://user:x@host`."""
 _SHORTEST = 4
 """Values shorter than this are not hidden in messages: they would be found everywhere."""
 

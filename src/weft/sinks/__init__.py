@@ -7,21 +7,26 @@ from weft.sinks.console import ConsoleSink
 from weft.sinks.contract import Answered, MicroBatch, Sink
 from weft.sinks.delta import DeltaSink
 from weft.sinks.foreach import ForeachBatchSink
-from weft.sinks.kafka import KafkaSink
+from weft.sinks.iceberg import IcebergSink
+from weft.sinks.kafka import KafkaSink, newest_messages
 from weft.sinks.long import LongSink
 from weft.sinks.memory import MemorySink
 from weft.sinks.parquet import ParquetSink, read_results
+from weft.sinks.postgres import PostgresSink
 
 __all__ = [
     "Answered",
     "ConsoleSink",
     "DeltaSink",
     "ForeachBatchSink",
+    "IcebergSink",
     "KafkaSink",
     "LongSink",
     "MemorySink",
     "MicroBatch",
     "ParquetSink",
+    "PostgresSink",
     "Sink",
+    "newest_messages",
     "read_results",
 ]

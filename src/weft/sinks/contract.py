@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -40,6 +40,8 @@ class MicroBatch:
     frame: Any
     queries: Mapping[int, Answered]
     mode: str
+    stream: str = "weft"
+    """Which stream it is of: another for every checkpoint, the same after a restart."""
 
     def answers(self, number: int) -> Any:
         """One query's answers as a typed DataFrame; only on a kept micro-batch."""
@@ -56,13 +58,23 @@ class Sink(ABC):
 
     guarantee: ClassVar[str]
     modes: ClassVar[tuple[str, ...]] = ("append", "update")
+    needs: ClassVar[tuple[str, ...]] = ()
+    """The formats that Spark must have for it, by the names of their connectors."""
 
-    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
-        """Called before the stream starts or goes on, with the queries that it will answer."""
+    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+        """Refuse queries that it cannot write; changes nothing.
+
+        Called before a change of queries is made, so that one that is refused leaves the stream
+        as it was.
+        """
         if mode not in self.modes:
             raise EngineError(
                 f"output_mode={mode!r}: {type(self).__name__} accepts {', '.join(self.modes)}"
             )
+
+    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+        """Called before the stream starts or goes on, with the queries that it will answer."""
+        self.check(queries, mode)
 
     def deliver(self, batch: MicroBatch) -> Figures:
         """Write the answers, once; return the figures that came with them."""
@@ -70,7 +82,7 @@ class Sink(ABC):
         try:
             rows = kept.where(f"query = {FIGURES}").select("payload").collect()
             counts = kept.where("query >= 0").groupBy("query").sum("rows").collect()
-            again = MicroBatch(batch.number, kept, batch.queries, batch.mode)
+            again = replace(batch, frame=kept)
             self.write(again, {row[0]: row[1] for row in counts if row[0] in batch.queries})
         finally:
             kept.unpersist()

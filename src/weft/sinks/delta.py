@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from typing import ClassVar
 
-from weft.errors import EngineError
 from weft.sinks.contract import MicroBatch, Sink
 from weft.sinks.parquet import folder_name
 
@@ -14,24 +12,25 @@ from weft.sinks.parquet import folder_name
 class DeltaSink(Sink):
     """`<path>/<query>/<number>`, appended to by `txnAppId` and `txnVersion`.
 
-    Needs the package delta-spark and a session with Delta's extensions.
+    The application is the stream and the query's number, the version the micro-batch: Delta
+    passes over a version that it has of an application. Streams of different checkpoints may
+    write to one path. Needs the connector delta.
     """
 
     guarantee: ClassVar[str] = "exactly once: Delta skips a micro-batch that it has already"
     modes: ClassVar[tuple[str, ...]] = ("append",)
+    needs: ClassVar[tuple[str, ...]] = ("delta",)
 
-    def __init__(self, path: str, application: str = "weft") -> None:
-        if find_spec("delta") is None:
-            raise EngineError(
-                "DeltaSink needs the package delta-spark, which is not installed; "
-                "a directory (Parquet) needs nothing more"
-            )
-        self.path, self.application = path, application
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def table(self, name: str, number: int) -> str:
+        """Where a query's table lies."""
+        return f"{self.path.rstrip('/')}/{folder_name(name, number)}"
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         for number in sorted(counts):
-            query = batch.queries[number]
             writer = batch.answers(number).write.format("delta").mode("append")
-            writer.option("txnAppId", f"{self.application}/{number}").option(
-                "txnVersion", batch.number
-            ).save(f"{self.path.rstrip('/')}/{folder_name(query.name, number)}")
+            writer = writer.option("txnAppId", f"weft/{batch.stream}/{number}")
+            writer = writer.option("txnVersion", batch.number)
+            writer.save(self.table(batch.queries[number].name, number))

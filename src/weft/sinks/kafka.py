@@ -1,42 +1,134 @@
-"""Kafka: every answer a JSON message, its key the query, window and group."""
+"""Kafka: every answer a message, its key the query, window and group."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from weft.sinks.contract import MicroBatch, Sink
+from weft.errors import EngineError
+from weft.sinks.contract import Answered, MicroBatch, Sink
+
+Values = Literal["json", "avro"]
+VALUES = ("json", "avro")
+RECORD = "topLevelRecord"
+"""What Spark calls the Avro record of a row."""
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class KafkaSink(Sink):
     """One topic for all queries, or one per query where `topic` holds `{query}`.
 
-    Needs Spark's package spark-sql-kafka. `options` go to Spark's Kafka writer as they are.
+    Keys are JSON; values are JSON, or Avro by the schema that `avro_schema` gives, which is
+    another for each query, so that Avro wants a topic per query. Two headers come with every
+    message: `query`, its name, and `batch`, the micro-batch's number. Needs the connector kafka,
+    for Avro also avro; `options` go to Spark's Kafka writer as they are.
     """
 
     guarantee: ClassVar[str] = (
-        "at least once: after a crash a micro-batch's messages may come again, with equal keys; "
-        "a compacted topic, or a reader that takes the last message of a key, sees each answer once"
+        "at least once: after a crash a micro-batch's messages may come again, with equal keys, "
+        "values and headers; a compacted topic, or a reader that takes one message of a key (such "
+        "as newest_messages), sees each answer once"
     )
+    needs: ClassVar[tuple[str, ...]] = ("kafka",)
 
-    def __init__(self, servers: str, topic: str, **options: str) -> None:
-        self.servers, self.topic, self.options = servers, topic, options
+    def __init__(
+        self, servers: str, topic: str, *, values: Values = "json", **options: str
+    ) -> None:
+        if values not in VALUES:
+            raise EngineError(f"values={values!r}: accepted are {', '.join(VALUES)}")
+        if values == "avro" and "{query}" not in topic:
+            raise EngineError(
+                f"topic={topic!r}: values='avro' wants {{query}} in it, because each query has "
+                f"an Avro schema of its own"
+            )
+        self.servers, self.topic, self.values, self.options = servers, topic, values, options
+
+    def topic_of(self, query: str) -> str:
+        """The topic of a query; refused if Kafka would not have it.
+
+        >>> KafkaSink("broker:9092", "answers.{query}").topic_of("hourly")
+        'answers.hourly'
+        """
+        topic = self.topic.replace("{query}", query)
+        if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
+            raise EngineError(
+                f"query {query!r}: {topic!r} cannot be a topic, which has 1 to 249 letters, "
+                f"digits, dots, underscores and hyphens"
+            )
+        return topic
+
+    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+        super().check(queries, mode)
+        for query in queries.values():
+            self.topic_of(query.name)
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         for number in sorted(counts):
             query = batch.queries[number]
-            self.messages(batch.answers(number), query.name, query.keys).write.format(
-                "kafka"
-            ).option("kafka.bootstrap.servers", self.servers).options(**self.options).option(
-                "topic", self.topic.format(query=query.name)
-            ).save()
+            headers = {"query": query.name, "batch": str(batch.number)}
+            self.send(batch.answers(number), query.name, query.keys, headers)
+
+    def send(
+        self, answers: Any, name: str, keys: tuple[str, ...], headers: Mapping[str, str]
+    ) -> None:
+        """Write a query's answers to its topic."""
+        writer = self.messages(answers, name, keys, self.values, headers).write.format("kafka")
+        writer = writer.option("kafka.bootstrap.servers", self.servers).options(**self.options)
+        writer.option("topic", self.topic_of(name)).save()
 
     @staticmethod
-    def messages(answers: Any, name: str, keys: tuple[str, ...]) -> Any:
-        """The answers as Kafka messages: columns `key` and `value`."""
+    def messages(
+        answers: Any,
+        name: str,
+        keys: tuple[str, ...],
+        values: Values = "json",
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        """The answers as Kafka messages: columns `key`, `value` and `headers`."""
         quoted = ["`" + key.replace("`", "``") + "`" for key in ("window", *keys)]
-        literal = "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
-        return answers.selectExpr(
-            f"to_json(struct({literal} AS query, {', '.join(quoted)})) AS key",
-            f"to_json(struct({literal} AS query, *)) AS value",
+        named = f"{_literal(name)} AS query"
+        sent = ", ".join(
+            f"struct({_literal(key)} AS key, CAST({_literal(value)} AS BINARY) AS value)"
+            for key, value in (headers or {"query": name}).items()
         )
+        value = f"to_json(struct({named}, *))"
+        if values == "avro":
+            value = "to_avro(struct(*))"
+        return answers.selectExpr(
+            f"to_json(struct({named}, {', '.join(quoted)})) AS key",
+            f"{value} AS value",
+            f"array({sent}) AS headers",
+        )
+
+
+def avro_schema(answers: Any) -> str:
+    """The Avro schema by which a query's answers are sent, as JSON.
+
+    `answers` is any DataFrame of their columns and types; the connector avro makes the schema.
+    """
+    jvm = answers.sparkSession._jvm
+    converters = jvm.org.apache.spark.sql.avro.SchemaConverters
+    columns = answers._jdf.schema()
+    return str(converters.toAvroType(columns, False, RECORD, "").toString())
+
+
+def newest_messages(frame: Any) -> Any:
+    """Of a batch of Kafka messages, as Spark reads them, the newest of each key.
+
+    So each answer is there once, however often a micro-batch was run. Messages of one key are in
+    one partition as long as the topic keeps its number of partitions.
+    """
+    ranked = frame.selectExpr(
+        "*", "row_number() OVER (PARTITION BY topic, key ORDER BY offset DESC) AS weft_rank"
+    )
+    return ranked.where("weft_rank = 1").drop("weft_rank")
+
+
+def _literal(text: str) -> str:
+    """A text as a literal of Spark SQL.
+
+    >>> print(_literal("It's"))
+    'It\\'s'
+    """
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

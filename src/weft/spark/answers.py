@@ -13,9 +13,11 @@ from pyspark.sql import functions as F
 from weft.errors import EngineError
 from weft.job.model import Job, SinkSpec
 from weft.query.query import Query
-from weft.sinks import KafkaSink
+from weft.sinks import Answered, IcebergSink
 from weft.sinks.files import Folder
 from weft.sinks.parquet import folder_name
+from weft.spark.arrow import arrow_schema
+from weft.spark.jobs import kafka_sink, postgres_sink
 from weft.spark.results import Results
 
 
@@ -69,9 +71,9 @@ def deliver(
         if sink is None or sink.kind in ("console", "memory"):
             rows, first = counted_first(frame, query, show)
         else:
+            place = place or _named(job, sink, query)
             rows = _write(frame, query, job, sink, place, overwrite)
             first = _first(frame, query, show)
-            place = place or job.fill(sink.topic or "").format(query=query.name)
         yield Answer(query.name, rows, place, first)
 
 
@@ -98,16 +100,28 @@ def _write(
 ) -> int:
     seen = Observation()
     frame = frame.observe(seen, F.count(F.lit(1)).alias("rows"))
+    keys = tuple(key.name for key in query.keys)
     if sink.kind == "kafka":
-        keys = tuple(key.name for key in query.keys)
-        writer = KafkaSink.messages(frame, query.name, keys).write.format("kafka")
-        writer = writer.option("kafka.bootstrap.servers", job.fill(sink.servers or ""))
-        topic = job.fill(sink.topic or "").format(query=query.name)
-        writer.options(**job.filled(sink.options)).option("topic", topic).save()
+        kafka_sink(job, sink).send(frame, query.name, keys, {"query": query.name})
+    elif sink.kind == "postgres":
+        answered = Answered(1, query.name, frame.schema, arrow_schema(frame.schema), keys)
+        return postgres_sink(job, sink).send(frame, answered)
+    elif sink.kind == "iceberg":
+        writer = frame.writeTo(place or "").using("iceberg")
+        writer.createOrReplace() if overwrite else writer.create()
     else:
         mode = "overwrite" if overwrite else "errorifexists"
         frame.write.format(sink.kind).mode(mode).save(place)
     return int(seen.get["rows"])
+
+
+def _named(job: Job, sink: SinkSpec, query: Query) -> str:
+    """The topic or table of a query."""
+    if sink.kind == "kafka":
+        return kafka_sink(job, sink).topic_of(query.name)
+    if sink.kind == "iceberg":
+        return IcebergSink(job.fill(sink.table or "")).table(query.name, 1)
+    return ".".join(postgres_sink(job, sink).place(query.name, 1))
 
 
 def _long(results: Results, job: Job, place: str, show: int, overwrite: bool) -> Iterator[Answer]:

@@ -54,6 +54,7 @@ def checks(job: Job | None = None) -> Iterator[Check]:
         yield Check("Spark", "warning", "not tried", "see above first")
         return
     yield from spark(job)
+    yield from postgres(job)
 
 
 def python() -> Check:
@@ -139,8 +140,8 @@ def disk(job: Job | None = None) -> list[Check]:
 def spark(job: Job | None = None) -> Iterator[Check]:
     """Spark started, its state store loaded, and a job's connectors found."""
     from weft.job.model import Job, SourceSpec
-    from weft.spark.failures import connector_advice, spark_message
-    from weft.spark.jobs import has_format, job_session
+    from weft.spark.failures import connector_advice, has_format, spark_message
+    from weft.spark.jobs import FORMATS, job_session
 
     wanted = job or Job("doctor", SourceSpec("parquet"), ())
     try:
@@ -148,8 +149,10 @@ def spark(job: Job | None = None) -> Iterator[Check]:
             yield Check("Spark", "ok", f"{session.version} starts")
             yield state_store(session)
             formats = [] if job is None else [job.source.format]
-            if job is not None and job.sink is not None and job.sink.kind in ("kafka", "delta"):
+            if job is not None and job.sink is not None and job.sink.kind in FORMATS:
                 formats.append(job.sink.kind)
+            if job is not None and "avro" in (job.source.values, job.sink and job.sink.values):
+                formats.append("avro")
             for name in dict.fromkeys(formats):
                 good = has_format(session, name)
                 advice = "" if good else connector_advice(name)
@@ -160,6 +163,23 @@ def spark(job: Job | None = None) -> Iterator[Check]:
         home = os.environ.get("SPARK_HOME")
         advice = f"SPARK_HOME={home} may hold another Spark: unset it" if home else ""
         yield Check("Spark", "missing", said, advice)
+
+
+def postgres(job: Job | None = None) -> list[Check]:
+    """Whether the server of a job's PostgreSQL sink answers, and is new enough."""
+    if job is None or job.sink is None or job.sink.kind != "postgres":
+        return []
+    from weft.errors import EngineError
+    from weft.sinks.postgres import OLDEST, connect
+
+    try:
+        with connect(job.fill(job.sink.url or "")) as connection:
+            found = connection.info.server_version // 10_000
+    except EngineError as error:
+        return [Check("PostgreSQL", "missing", job.scrub(str(error)))]
+    good = found >= OLDEST
+    advice = "" if good else f"{OLDEST} or newer is needed: older ones cannot take nulls as equal"
+    return [Check("PostgreSQL", "ok" if good else "missing", f"{found} answers", advice)]
 
 
 def state_store(session: object) -> Check:

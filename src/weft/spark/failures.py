@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
-from pyspark import __version__ as SPARK_VERSION
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
-_PACKAGES = {
-    "kafka": f"org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK_VERSION}",
-    "avro": f"org.apache.spark:spark-avro_2.13:{SPARK_VERSION}",
-    "kinesis": f"org.apache.spark:spark-streaming-kinesis-asl_2.13:{SPARK_VERSION}",
-    "protobuf": f"org.apache.spark:spark-protobuf_2.13:{SPARK_VERSION}",
-    "delta": "io.delta:delta-spark_2.13:4.0.0",
-    "iceberg": "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.0",
-}
+from weft.errors import EngineError
+from weft.spark.connectors import CONNECTORS, connector, spark_version
+
+_NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "STREAMING_PYTHON_DATA_SOURCE_NOT_FOUND")
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]+)\]")
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error)): (.*)$", re.MULTILINE)
 _STACK = re.compile(r"\n\s+at |\nJVM stacktrace|\n\nDriver stacktrace|\nTraceback |;\n'|\n== ")
@@ -43,16 +39,37 @@ def condition_of(error: BaseException) -> str:
     return found[1] if found else ""
 
 
+def is_unknown_format(error: BaseException) -> bool:
+    """Whether Spark has failed for want of a data source."""
+    # For formats that it knows of, such as kafka, Spark has a message without a name.
+    return condition_of(error) in _NOT_FOUND or "Failed to find data source" in str(error)
+
+
+def has_format(spark: SparkSession, format: str) -> bool:
+    """Whether Spark finds a data source of this name."""
+    try:
+        spark.read.format(format).load()
+    except (PySparkException, Py4JJavaError) as error:
+        return not is_unknown_format(error)  # any other error is one of a format that is there
+    return True
+
+
 def connector_advice(format: str) -> str:
     """How to get a connector onto Spark's class path."""
-    package = _PACKAGES.get(format.lower())
-    if package is None:
+    name = format.lower()
+    if name not in CONNECTORS:
         return (
             "check its spelling, or name its package in the job file under spark: "
             "spark.jars.packages"
         )
-    also = " and install delta-spark" if format.lower() == "delta" else ""
-    return f"add to the job file, under spark:, spark.jars.packages: {package}{also}"
+    try:
+        connector(name).jars(spark_version())
+    except EngineError as error:
+        return str(error)
+    return (
+        f"add to the job file connectors: [{name}]; in Python, start Spark with "
+        f"weft.spark.connectors.settings([{name!r}])"
+    )
 
 
 def short(text: str) -> str:

@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from weft.errors import EngineError, JobError, WeftError
 from weft.job.model import FILE_FORMATS, Job, SinkSpec
-from weft.sinks import ConsoleSink, DeltaSink, KafkaSink, LongSink, MemorySink, ParquetSink, Sink
-from weft.spark.failures import condition_of, connector_advice, short, spark_message
+from weft.sinks import (
+    ConsoleSink,
+    DeltaSink,
+    IcebergSink,
+    KafkaSink,
+    LongSink,
+    MemorySink,
+    ParquetSink,
+    PostgresSink,
+    Sink,
+)
+from weft.spark import connectors
+from weft.spark.failures import (
+    condition_of,
+    connector_advice,
+    has_format,
+    is_unknown_format,
+    short,
+    spark_message,
+)
+from weft.spark.kafka import messages
 from weft.spark.loom import Loom
 from weft.spark.session import local_session, silent_children
 
-_NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "STREAMING_PYTHON_DATA_SOURCE_NOT_FOUND")
-
+FORMATS = ("kafka", "delta", "iceberg")
+"""Kinds of sinks that are formats of Spark, which it may lack."""
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 """Through these, PySpark prints an exception as a page of JSON besides raising it."""
 
@@ -38,6 +57,8 @@ def job_session(job: Job, *, debug: bool = False) -> Iterator[SparkSession]:
         PySparkLogger.getLogger(name).disabled = not debug
     settings = job.filled(job.spark)
     before = SparkSession.getActiveSession()
+    if before is None and job.connectors:
+        settings = _with_connectors(job, settings)
     if before is not None:
         spark = before
     elif "spark.remote" in settings or "PYSPARK_GATEWAY_PORT" in os.environ:
@@ -62,23 +83,49 @@ def source_frame(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame
     is_file = source.format.lower() in FILE_FORMATS
     try:
         schema = _schema(spark, job)
-        if streaming and is_file and schema is None:
-            # A stream of files takes no schema from them by itself.
+        if streaming and is_file and schema is None and source.format.lower() != "delta":
+            # A stream of files takes no schema from them by itself; a Delta table has its own.
             schema = source_frame(spark, job, streaming=False).schema
         reader: Any = spark.readStream if streaming else spark.read
         reader = reader.format(source.format).options(**job.filled(source.options))
-        if schema is not None and source.format.lower() != "kafka":
+        if source.format.lower() == "kafka":
+            return _messages(reader.load(), job, schema)
+        if schema is not None:
             reader = reader.schema(schema)
-        frame = reader.load(*_paths(job, streaming))
-        return messages(frame, schema) if schema and source.format.lower() == "kafka" else frame
+        frame: DataFrame
+        if source.table is not None:
+            frame = reader.table(job.fill(source.table))
+        else:
+            frame = reader.load(*_paths(job, streaming))
+        return frame
     except (PySparkException, Py4JJavaError) as error:
         raise JobError(_source_problem(job, error)) from None
 
 
-def messages(frame: DataFrame, schema: T.StructType) -> DataFrame:
-    """The JSON messages of a Kafka source as rows."""
-    parsed = F.from_json(F.col("value").cast("string"), schema)
-    return frame.select(parsed.alias("message")).select("message.*")
+def _messages(frame: DataFrame, job: Job, schema: T.StructType | None) -> DataFrame:
+    """The rows of a Kafka source; its messages as they are if nothing is said of their values."""
+    if job.source.avro_schema is None:
+        return frame if schema is None else messages(frame, schema)
+    place = job.locate(job.source.avro_schema)
+    try:
+        return messages(frame, Path(place).read_text(encoding="utf-8"))
+    except (OSError, UnicodeError, EngineError) as error:
+        said = error.strerror if isinstance(error, OSError) else str(error)
+        message = f"={job.source.avro_schema!r}: {said}"
+        raise JobError(job.at(("source", "avro_schema"), message)) from None
+
+
+def _with_connectors(job: Job, settings: dict[str, str]) -> dict[str, str]:
+    """The job's settings with those of its connectors, whose jars are fetched here."""
+    if "spark.remote" in settings:
+        message = ": with spark.remote, connectors are the server's, which has to be started so"
+        raise JobError(job.at(("connectors",), message))
+    try:
+        found = connectors.settings(job.connectors)
+    except EngineError as error:
+        raise JobError(job.at(("connectors",), f": {error}")) from None
+    connectors.merge(found, settings)
+    return found
 
 
 def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
@@ -104,33 +151,40 @@ def job_sink(spark: SparkSession, job: Job) -> Sink:
     assert sink is not None, "the caller has made sure that there is one"
     check_connector(spark, job, sink)
     if sink.kind == "kafka":
-        servers, topic = job.fill(sink.servers or ""), job.fill(sink.topic or "")
-        return KafkaSink(servers, topic, **job.filled(sink.options))
+        return kafka_sink(job, sink)
+    if sink.kind == "postgres":
+        return postgres_sink(job, sink)
+    if sink.kind == "iceberg":
+        return IcebergSink(job.fill(sink.table or ""))
     if sink.kind == "console":
         return ConsoleSink(sink.limit)
     if sink.kind == "memory":
         return MemorySink()
-    kinds = {"parquet": ParquetSink, "long": LongSink, "delta": DeltaSink}
+    kinds: dict[str, Callable[[str], Sink]] = {
+        "parquet": ParquetSink, "long": LongSink, "delta": DeltaSink,
+    }  # fmt: skip
+    return kinds[sink.kind](job.locate(sink.path or ""))
+
+
+def kafka_sink(job: Job, sink: SinkSpec) -> KafkaSink:
+    """The job's Kafka sink, its variables filled in."""
+    servers, topic = job.fill(sink.servers or ""), job.fill(sink.topic or "")
     try:
-        return kinds[sink.kind](job.locate(sink.path or ""))
+        return KafkaSink(servers, topic, values=sink.values, **job.filled(sink.options))
     except EngineError as error:
-        raise JobError(job.at(("sink", "kind"), f"={sink.kind!r}: {error}")) from None
+        raise JobError(job.at(("sink",), f".{error}")) from None
+
+
+def postgres_sink(job: Job, sink: SinkSpec) -> PostgresSink:
+    """The job's PostgreSQL sink, its variables filled in."""
+    return PostgresSink(job.fill(sink.url or ""), job.fill(sink.table or "{query}"))
 
 
 def check_connector(spark: SparkSession, job: Job, sink: SinkSpec) -> None:
     """Refuse a sink whose format Spark does not have."""
-    if sink.kind in ("kafka", "delta") and not has_format(spark, sink.kind):
+    if sink.kind in FORMATS and not has_format(spark, sink.kind):
         message = f"={sink.kind!r}: Spark has no such connector on its class path; "
         raise JobError(job.at(("sink", "kind"), message + connector_advice(sink.kind)))
-
-
-def has_format(spark: SparkSession, format: str) -> bool:
-    """Whether Spark finds a data source of this name."""
-    try:
-        spark.read.format(format).load()
-    except (PySparkException, Py4JJavaError) as error:
-        return not _is_unknown_format(error)  # any other error is one of a format that is there
-    return True
 
 
 def _schema(spark: SparkSession, job: Job) -> T.StructType | None:
@@ -157,18 +211,12 @@ def _paths(job: Job, streaming: bool) -> list[Any]:
     return [paths[0] if streaming else paths]
 
 
-def _is_unknown_format(error: BaseException) -> bool:
-    # For formats that it knows of, such as kafka, Spark has a message without a name.
-    text = "Failed to find data source"
-    return condition_of(error) in _NOT_FOUND or text in str(error)
-
-
 def _source_problem(job: Job, error: BaseException) -> str:
     condition, source = condition_of(error), job.source
     if condition == "PATH_NOT_FOUND":
         shown = ", ".join(repr(path) for path in source.path)
         return job.at(("source", "path"), f"={shown}: does not exist")
-    if _is_unknown_format(error):
+    if is_unknown_format(error):
         advice = connector_advice(source.format)
         message = f"={source.format!r}: Spark has no such connector on its class path; {advice}"
         return job.at(("source", "format"), message)

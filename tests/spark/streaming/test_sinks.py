@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 
 import pyarrow as pa
 import pytest
@@ -15,15 +14,18 @@ from weft.sinks import (
     ConsoleSink,
     DeltaSink,
     ForeachBatchSink,
+    IcebergSink,
     KafkaSink,
     LongSink,
     MemorySink,
     MicroBatch,
     ParquetSink,
+    PostgresSink,
     Sink,
     read_results,
 )
 from weft.sinks.wire import COLUMNS, FIGURES, to_wire
+from weft.spark.loom import Loom
 
 SQL = (
     "SELECT named_struct('start', TIMESTAMP_MICROS({0}L), 'end', TIMESTAMP_MICROS({0}L + 60)) "
@@ -107,9 +109,75 @@ def test_kafka_messages_are_keyed_by_query_window_and_group(batch):
     assert key["query"] == value["query"] == "It's"
     assert set(key) == {"query", "window", "k"}
     assert value["n"] == 1
+    assert [(h["key"], bytes(h["value"])) for h in row["headers"]] == [("query", b"It's")]
 
 
-@pytest.mark.skipif(find_spec("delta") is not None, reason="delta-spark is installed")
-def test_delta_says_what_it_needs():
-    with pytest.raises(EngineError, match="delta-spark"):
-        DeltaSink("somewhere")
+@pytest.mark.parametrize(
+    "sink", [DeltaSink("out"), KafkaSink("h:1", "t"), IcebergSink("lake.{query}")], ids=repr
+)
+def test_a_stream_is_refused_a_sink_whose_connector_is_missing(spark, sink, tmp_path):
+    loom = Loom(spark.readStream.format("rate").load(), "timestamp", "1 second")
+    loom.add("SELECT count(*) AS n FROM t GROUP BY window(timestamp, '1 minute')", name="q")
+    with pytest.raises(EngineError, match=f"{type(sink).__name__} needs the connector"):
+        loom.start(sink, checkpoint=str(tmp_path / "ck"))
+    assert not (tmp_path / "ck").exists()
+
+
+def asked(*names: str) -> dict[int, Answered]:
+    window = pa.struct([("start", pa.int64()), ("end", pa.int64())])
+    schema = pa.schema([("window", window), ("n", pa.int64())])
+    return {n: Answered(n, name, None, schema, ()) for n, name in enumerate(names, start=1)}
+
+
+def test_queries_that_a_sink_has_no_place_for_are_refused():
+    topics = KafkaSink("h:1", "answers.{query}")
+    topics.check(asked("q", "r-2"), "append")
+    with pytest.raises(EngineError, match=r"'big trades': 'answers.big trades' cannot be a topic"):
+        topics.check(asked("q", "big trades"), "append")
+    KafkaSink("h:1", "answers").check(asked("big trades"), "append")
+    with pytest.raises(EngineError, match=r"'a b' and 'A_b' would both be written to lake\.a_b"):
+        IcebergSink("lake.{query}").check(asked("a b", "A_b"), "append")
+    IcebergSink("lake.{query}_{number}").check(asked("a b", "A_b"), "append")
+    with pytest.raises(EngineError, match="IcebergSink accepts append"):
+        IcebergSink("lake.{query}").check(asked("a"), "update")
+
+
+class Picky(MemorySink):
+    """Takes no query that is called odd."""
+
+    def check(self, queries, mode):
+        super().check(queries, mode)
+        if any(query.name == "odd" for query in queries.values()):
+            raise EngineError("no odd ones")
+
+
+def test_a_query_that_the_sink_refuses_leaves_the_stream_as_it_was(spark, tmp_path):
+    sql = "SELECT count(*) AS n FROM t GROUP BY window(timestamp, '1 minute')"
+    rate = spark.readStream.format("rate").load()
+    refused = Loom(rate, "timestamp", "1 second")
+    refused.add(sql, name="odd")
+    with pytest.raises(EngineError, match="no odd ones"):
+        refused.start(Picky(), checkpoint=str(tmp_path / "ck"))
+    assert not (tmp_path / "ck").exists()
+    loom = Loom(rate, "timestamp", "1 second")
+    loom.add(sql, name="even")
+    running = loom.start(Picky(), checkpoint=str(tmp_path / "ck"))
+    try:
+        query = running.last_query
+        with pytest.raises(EngineError, match="no odd ones"):
+            running.add(sql, "odd")
+        assert running.last_query is query  # it was not even stopped
+        assert running.is_active
+        assert [one.name for one in running.queries] == ["even"]
+    finally:
+        running.stop(0.0)
+
+
+def test_sinks_refuse_what_cannot_work():
+    with pytest.raises(EngineError, match="accepted are json, avro"):
+        KafkaSink("h:1", "t", values="xml")
+    with pytest.raises(EngineError, match="values='avro' wants"):
+        KafkaSink("h:1", "t", values="avro")
+    for kind in (IcebergSink, PostgresSink):
+        with pytest.raises(EngineError, match="a table of its own"):
+            kind("lake.answers") if kind is IcebergSink else kind("", "answers")

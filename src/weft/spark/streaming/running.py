@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +20,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.trust import check_functions
 from weft.sinks import MicroBatch, Sink
+from weft.sinks.files import locate
 from weft.spark.failures import spark_message
 from weft.spark.streaming.adaptive import Adapter, measured_lines
 from weft.spark.streaming.board import Board, sink_facts
@@ -116,6 +118,7 @@ class Running:
         self._pausing = threading.Event()
         self._server: MetricsServer | None = None
         self._error: str | None = None
+        self._stream: str | None = None
         self._adapter = Adapter()
         self._retries = 3
         self._listener = listen(df.sparkSession)
@@ -189,7 +192,7 @@ class Running:
             frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(silent)))})")
         with lowered_frame(frame, self.axis, compiled, self.catalogue) as lowered:
             mode = self.catalogue.settings.mode
-            batch = MicroBatch(number, lowered, compiled.answered, mode)
+            batch = MicroBatch(number, lowered, compiled.answered, mode, self._identity())
             figures = self.sink.deliver(batch)
         for one in figures:  # an answer that was held back was not given
             one["answers"] = {q: n for q, n in one["answers"].items() if int(q) not in silent}
@@ -204,6 +207,17 @@ class Running:
         self._progress = progress
         self._observed_ahead()
         self._tally.add(number, figures, time.perf_counter() - began)
+
+    def _identity(self) -> str:
+        """Spark's name for the stream, which it keeps in the checkpoint from the start on.
+
+        Read there because the first micro-batch may come before `start` has returned its handle.
+        """
+        if self._stream is None:
+            system, path = locate(self.checkpoint)
+            with system.open_input_stream(f"{path}/metadata") as stream:
+                self._stream = str(json.loads(stream.read())["id"])
+        return self._stream
 
     def stop(self, timeout: float = 60.0) -> None:
         """Finish the micro-batch that runs, then stop."""
@@ -367,8 +381,9 @@ class Running:
                 "queries of engine='rewrite' are fixed, because Spark ties their state to the "
                 "plan: use engine='operator' to add and drop them"
             )
-        # Everything that can be wrong with the queries shows here, before the stream is touched.
-        self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill))
+        # What can be wrong with the queries shows here, before the stream is touched.
+        tried = self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill))
+        self.sink.check(tried.answered, self.catalogue.settings.mode)
         was_active = self.is_active
         if was_active:
             self._halt()

@@ -15,6 +15,7 @@ from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import ParquetSink, Sink
+from weft.spark.failures import connector_advice, has_format
 from weft.spark.streaming.catalogue import (
     Catalogue,
     CatalogueFiles,
@@ -61,6 +62,8 @@ def start(
         )
     if output_mode not in MODES:
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
+    if isinstance(sink, Sink):
+        _check_connectors(df.sparkSession, sink)
     when, guard = Trigger.of(trigger), Guard.of(max_ahead, axis)
     files = CatalogueFiles(checkpoint)
     now, progress = files.latest(), ProgressFile(checkpoint).read()
@@ -72,15 +75,17 @@ def start(
     else:
         _check(now, axis, watermark, output_mode)
         catalogue = reconciled(now, files.ever(), queries, progress)
+    target = ParquetSink(sink) if isinstance(sink, str) else sink
     if catalogue is not now:
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
-        compile_catalogue(catalogue, df, axis)
+        compiled = compile_catalogue(catalogue, df, axis)
+        target.check(compiled.answered, catalogue.settings.mode)
         files.write(catalogue)
     running = Running(
         df,
         axis,
         catalogue,
-        ParquetSink(sink) if isinstance(sink, str) else sink,
+        target,
         checkpoint=checkpoint,
         trigger=when,
         adaptive=adaptive,
@@ -138,6 +143,16 @@ def _first(
     dealt = spread(spark, count, partitions)
     settings = Settings(axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine)
     return first_catalogue(plan, settings)
+
+
+def _check_connectors(spark: SparkSession, sink: Sink) -> None:
+    """Refuse a sink whose connector Spark does not have, before anything is written."""
+    for name in sink.needs:
+        if not has_format(spark, name):
+            raise EngineError(
+                f"{type(sink).__name__} needs the connector {name!r}, which Spark does not have on "
+                f"its class path; {connector_advice(name)}"
+            )
 
 
 def _check(now: Catalogue, axis: TimeAxis, watermark: str | None, mode: str) -> None:

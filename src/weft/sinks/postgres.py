@@ -1,0 +1,145 @@
+"""PostgreSQL: a table per query, a row for every window and group, written by upsert."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import pyarrow as pa
+
+from weft.errors import EngineError
+from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
+from weft.sinks.names import check_apart
+from weft.sinks.postgres_table import Table, placed
+from weft.sinks.wire import FIGURES, from_wire
+
+_WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
+_SPARK = "query int, rows long, text string"
+OLDEST = 15
+"""The first PostgreSQL with UNIQUE NULLS NOT DISTINCT."""
+
+
+class PostgresSink(Sink):
+    """A table per query, named by `table` with `{query}` and perhaps `{number}` filled in.
+
+    The tables are made if they are not there: `window_start` and `window_end`, the keys, the
+    aggregates, unique by window and keys (nulls are equal, hence PostgreSQL 15 or newer). Every
+    task writes its answers over one connection in one transaction, by COPY into a temporary table
+    and INSERT ... ON CONFLICT DO UPDATE; nothing goes through the driver. `url` is a connection
+    string of libpq. Needs the package psycopg where tasks run.
+    """
+
+    guarantee: ClassVar[str] = (
+        "each window and group once, also after a crash: a micro-batch that is run again writes "
+        "the same rows over themselves; while it is written, readers may see a part of it"
+    )
+
+    def __init__(self, url: str, table: str = "{query}") -> None:
+        if "{query}" not in table and "{number}" not in table:
+            raise EngineError(
+                f"table={table!r}: each query has a table of its own, so {{query}} must be in it"
+            )
+        self.url, self.pattern = url, table
+
+    def __repr__(self) -> str:
+        return f"PostgresSink(table={self.pattern!r})"  # the url may hold a password
+
+    def place(self, name: str, number: int) -> tuple[str, ...]:
+        """The schema, if there is one, and the name of a query's table."""
+        return placed(self.pattern, name, number)
+
+    def table(self, query: Answered) -> Table:
+        """The table of a query."""
+        return Table.of(self.pattern, query.name, query.number, query.arrow, query.keys)
+
+    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+        super().check(queries, mode)
+        tables = [self.table(query) for query in queries.values()]
+        check_apart(queries.values(), lambda q: ".".join(self.place(q.name, q.number)))
+        with connect(self.url) as connection:
+            for table in tables:
+                table.check(connection)
+
+    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+        super().open(queries, mode)
+        with connect(self.url) as connection:
+            for query in queries.values():
+                self.table(query).create(connection)
+
+    def deliver(self, batch: MicroBatch) -> Figures:
+        writer = Writer(self.url, {n: self.table(query) for n, query in batch.queries.items()})
+        written = batch.frame.mapInArrow(writer, _SPARK).collect()
+        return [json.loads(row["text"]) for row in written if row["query"] == FIGURES]
+
+    def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
+        raise EngineError("a PostgreSQL sink writes as it computes; call deliver")
+
+    def send(self, answers: Any, query: Answered) -> int:
+        """Write a whole DataFrame of a query's answers; returns how many rows there were."""
+        self.open({query.number: query}, "append")
+        sender = Sender(self.url, self.table(query))
+        return sum(row["rows"] for row in answers.mapInArrow(sender, _SPARK).collect())
+
+
+class Writer:
+    """For `mapInArrow`: a task's answers of all queries, in one transaction."""
+
+    def __init__(self, url: str, tables: Mapping[int, Table]) -> None:
+        self.url, self.tables = url, dict(tables)
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows: list[tuple[int, int, str]] = []
+        answers: dict[int, list[pa.Table]] = {}
+        for batch in batches:
+            for row in batch.to_pylist():
+                if row["query"] == FIGURES:
+                    rows.append((FIGURES, 0, row["payload"].decode()))
+                elif row["query"] in self.tables:
+                    answers.setdefault(row["query"], []).append(from_wire(row["payload"]))
+        if answers:
+            with connect(self.url) as connection:
+                # In one order everywhere: tasks that touch the same rows wait and do not deadlock.
+                for number in sorted(answers):
+                    table = pa.concat_tables(answers[number])
+                    self.tables[number].upsert(connection, table)
+        yield _written(rows)
+
+
+class Sender:
+    """For `mapInArrow`: a task's rows of one query, in one transaction."""
+
+    def __init__(self, url: str, table: Table) -> None:
+        self.url, self.table = url, table
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        sent = 0
+        with connect(self.url) as connection:
+            for batch in batches:
+                self.table.upsert(connection, pa.Table.from_batches([batch]))
+                sent += batch.num_rows
+        yield _written([(0, sent, "")])
+
+
+def _written(rows: list[tuple[int, int, str]]) -> pa.RecordBatch:
+    columns = zip(*rows, strict=True) if rows else ([], [], [])
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, _WRITTEN, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_WRITTEN)
+
+
+def connect(url: str) -> Any:
+    """A connection whose transaction is committed at the end of its `with`; no secret in errors."""
+    try:
+        import psycopg
+    except ImportError:
+        raise EngineError(
+            "a PostgreSQL sink needs the package psycopg where tasks run: "
+            "pip install 'weft[postgres]'"
+        ) from None
+    try:
+        return psycopg.connect(url)
+    except psycopg.ProgrammingError:
+        # psycopg repeats the text that it cannot read, which may hold a password.
+        raise EngineError("url: is not a connection string of PostgreSQL") from None
+    except psycopg.OperationalError as error:
+        raise EngineError(f"PostgreSQL cannot be reached: {error}") from None

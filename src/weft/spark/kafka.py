@@ -1,0 +1,60 @@
+"""Messages of Kafka as rows: the fields of their values, and what else is known of them."""
+
+from __future__ import annotations
+
+import json
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from weft.errors import EngineError
+
+ABOUT = {
+    "_key": "CAST(key AS STRING)",
+    "_topic": "topic",
+    "_partition": "partition",
+    "_offset": "offset",
+    "_timestamp": "timestamp",
+}
+"""What a row knows of its message, besides the fields of its value: columns and their meaning."""
+_NAMES = "array_distinct(transform(headers, h -> h.key))"
+HEADERS = (
+    f"map_from_arrays({_NAMES}, transform({_NAMES}, "
+    "n -> CAST(element_at(filter(headers, h -> h.key = n), -1).value AS STRING)))"
+)
+"""`_headers`, with the option includeHeaders: texts by name, the last one of a name."""
+
+
+def messages(frame: DataFrame, schema: T.StructType | str) -> DataFrame:
+    """The messages of a Kafka source as rows; `schema` is that of their values.
+
+    Columns and types mean JSON; a text is an Avro schema, as JSON, by which values are written. A
+    value that cannot be read gives a row of nulls, which is in no window. Beside the fields there
+    are `_key`, `_topic`, `_partition`, `_offset`, `_timestamp`, and with the option includeHeaders
+    `_headers`, a map; a field of the value that has such a name goes first.
+    """
+    value = _avro(schema) if isinstance(schema, str) else _json(schema)
+    about = {name: text for name, text in ABOUT.items() if name[1:] in frame.columns}
+    if "headers" in frame.columns:
+        frame = frame.withColumn("headers", F.expr("coalesce(headers, array())"))
+        about["_headers"] = HEADERS
+    read = frame.select(value.alias("value"), *(F.expr(t).alias(n) for n, t in about.items()))
+    fields = {name.lower() for name in read.select("value.*").columns}
+    return read.select("value.*", *(name for name in about if name not in fields))
+
+
+def _json(schema: T.StructType) -> Column:
+    return F.from_json(F.col("value").cast("string"), schema)
+
+
+def _avro(schema: str) -> Column:
+    from pyspark.sql.avro.functions import from_avro
+
+    try:
+        kind = json.loads(schema)
+    except ValueError as error:
+        raise EngineError(f"an Avro schema is JSON, and this is not: {error}") from None
+    if not isinstance(kind, dict) or kind.get("type") != "record":
+        raise EngineError("an Avro schema of messages is a record, whose fields become the columns")
+    return from_avro(F.col("value"), schema, {"mode": "PERMISSIVE"})
