@@ -19,7 +19,9 @@ _FULL = "No space left on device"
 def full_disk(rig: Rig) -> Iterator[Outcome]:
     """A driver of its own, whose checkpoint is on a tmpfs that is too small for it."""
     folder = rig.folder / "disk"
-    write_feed(folder / "in", 8, rig.seed)
+    # Many more files than changes: one that comes as the stream ends leaves the windows closed by
+    # the last rows to the next run, as Spark does with a stream that is stopped there.
+    write_feed(folder / "in", 24, rig.seed)
     checkpoint = folder / "ck"
     checkpoint.mkdir()
     if os.geteuid() != 0 or not _mount(checkpoint, f"size={SMALL}"):

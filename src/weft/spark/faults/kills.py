@@ -11,7 +11,7 @@ from weft.spark.streaming.chaos import chaos
 
 def driver_kills(rig: Rig, kills: int = 3) -> Iterator[Outcome]:
     """SIGKILL to the driver, its JVM and its workers, at random moments."""
-    report = chaos(rig.folder / "kills", kills, files=max(16, 2 * kills), seed=rig.seed)
+    report = chaos(rig.folder / "kills", kills, files=max(24, 2 * kills), seed=rig.seed)
     yield Outcome(
         f"{kills} SIGKILLs of the driver with its JVM and workers, queries coming and going",
         f"started again each time, done in {report.seconds:.0f} s",
@@ -22,7 +22,7 @@ def driver_kills(rig: Rig, kills: int = 3) -> Iterator[Outcome]:
 
 def executor_kill(rig: Rig) -> Iterator[Outcome]:
     """SIGKILL to an executor of a local cluster."""
-    report = chaos(rig.folder / "executors", 0, executors=1, files=16, seed=rig.seed)
+    report = chaos(rig.folder / "executors", 0, executors=1, files=24, seed=rig.seed)
     yield Outcome(
         "SIGKILL of an executor of a local cluster",
         f"its tasks run again, done in {report.seconds:.0f} s",

@@ -47,7 +47,8 @@ def stopped_by(error: BaseException | str, *words: str) -> str:
     """
     text = str(error)
     if not words:
-        return shortened(root_cause(text, text), "")
+        said = text.rsplit("terminated with exception: ", 1)[-1]
+        return shortened(root_cause(said, said), "")
     for word in words:
         if word not in text:
             raise Wrong(f"the stop does not say {word!r}: {text[:500]}")
