@@ -64,7 +64,8 @@ def shortened(line: str, around: str, most: int = 140) -> str:
     >>> shortened("no room [STREAM_FAILED] Query [id = 1, runId = 2]", "no room")
     'no room'
     """
-    line = re.split(r" \[STREAM_FAILED\]", line)[0] if not line.startswith("[STREAM") else line
+    before, spark, _ = line.partition(" [STREAM_FAILED]")
+    line = before if spark and around in before else line
     line = re.sub(r"(?:file:)?/(?:[^/\s'\"]+/)+", "", " ".join(line.split()))
     at = max(0, line.find(around) - most // 2)
     cut = line[at : at + most]
