@@ -113,7 +113,9 @@ def test_kafka_messages_are_keyed_by_query_window_and_group(batch):
 
 
 @pytest.mark.parametrize(
-    "sink", [DeltaSink("out"), KafkaSink("h:1", "t"), IcebergSink("lake.{query}")], ids=repr
+    "sink",
+    [DeltaSink("out"), KafkaSink("h:1", "t"), IcebergSink("lake.{query}")],
+    ids=lambda sink: type(sink).__name__,
 )
 def test_a_stream_is_refused_a_sink_whose_connector_is_missing(spark, sink, tmp_path):
     loom = Loom(spark.readStream.format("rate").load(), "timestamp", "1 second")
