@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from pyspark.sql import SparkSession
 
 from weft.plan.cost import Constants
@@ -18,5 +20,8 @@ def test_slice_costs(spark: SparkSession) -> None:
 
 def test_constants(spark: SparkSession) -> None:
     found = constants(spark, rows=20_000, repeats=1)
-    assert found.partial > 1.0  # what no job could do without
+    # How large they are depends on what else the machine does; that a plan can use them does not.
+    assert min(found.row, found.partial, found.answer) >= 1.0
+    assert all(isfinite(value) for value in (found.row, found.partial, found.answer))
+    assert found != Constants()
     assert (found.combine, found.tree) == (Constants().combine, Constants().tree)
