@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
@@ -12,10 +11,7 @@ import pyarrow.parquet as pq
 from weft.errors import EngineError
 from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
 from weft.sinks.files import Folder
-from weft.sinks.wire import FIGURES, from_wire
-
-_WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
-_SPARK = "query int, rows long, text string"
+from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
 
 class LongSink(Sink):
@@ -37,11 +33,11 @@ class LongSink(Sink):
 
     def deliver(self, batch: MicroBatch) -> Figures:
         writer = LongWriter(self.path, batch.number, _columns(batch.queries))
-        written = batch.frame.mapInArrow(writer, _SPARK).collect()
-        files = [row["text"] for row in written if row["query"] != FIGURES]
+        told = batch.frame.mapInArrow(writer, WRITTEN).collect()
+        files = [row["text"] for row in told if row["query"] != FIGURES]
         batches = self.folder.sub("_weft").sub("batches")
         batches.write(f"{batch.number:012d}.json", "batch", {"files": files})
-        return [json.loads(row["text"]) for row in written if row["query"] == FIGURES]
+        return figures_in(told)
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         raise EngineError("a long sink writes as it computes; call deliver")
@@ -90,9 +86,7 @@ class LongWriter:
             name = f"{first:04d}.parquet"
             pq.write_table(table, f"{folder.path}/{name}", filesystem=folder.system)
             rows.append((0, table.num_rows, f"batch={self.batch}/{name}"))
-        columns = zip(*rows, strict=True) if rows else ([], [], [])
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, _WRITTEN, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=_WRITTEN)
+        yield written(rows)
 
     def _named(self, query: int, table: pa.Table) -> pa.Table:
         name, names = self.columns[query]

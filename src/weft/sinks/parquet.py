@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
@@ -13,10 +12,7 @@ import pyarrow.parquet as pq
 from weft.errors import EngineError
 from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
 from weft.sinks.files import Folder
-from weft.sinks.wire import FIGURES, from_wire
-
-_WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
-_SPARK = "query int, rows long, text string"
+from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
 
 class ParquetSink(Sink):
@@ -53,14 +49,14 @@ class ParquetSink(Sink):
     def deliver(self, batch: MicroBatch) -> Figures:
         folders = {n: folder_name(q.name, n) for n, q in batch.queries.items()}
         writer = Writer(self.path, batch.number, folders)
-        written = batch.frame.mapInArrow(writer, _SPARK).collect()
+        told = batch.frame.mapInArrow(writer, WRITTEN).collect()
         manifest: dict[str, list[str]] = {}
-        for row in written:
+        for row in told:
             if row["query"] != FIGURES:
                 manifest.setdefault(str(row["query"]), []).append(row["text"])
         batches = self.folder.sub("_weft").sub("batches")
         batches.write(f"{batch.number:012d}.json", "batch", manifest)
-        return [json.loads(row["text"]) for row in written if row["query"] == FIGURES]
+        return figures_in(told)
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         raise EngineError("a Parquet sink writes as it computes; call deliver")
@@ -91,9 +87,7 @@ class Writer:
             folder.system.create_dir(f"{folder.path}/{self.folders[query]}", recursive=True)
             pq.write_table(table, f"{folder.path}/{name}", filesystem=folder.system)
             rows.append((query, table.num_rows, name))
-        columns = zip(*rows, strict=True) if rows else ([], [], [])
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, _WRITTEN, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=_WRITTEN)
+        yield written(rows)
 
 
 def folder_name(name: str, number: int) -> str:

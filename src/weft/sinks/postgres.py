@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -12,10 +11,8 @@ from weft.errors import EngineError
 from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
 from weft.sinks.names import check_apart
 from weft.sinks.postgres_table import Table, placed
-from weft.sinks.wire import FIGURES, from_wire
+from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
-_WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
-_SPARK = "query int, rows long, text string"
 OLDEST = 15
 """The first PostgreSQL with UNIQUE NULLS NOT DISTINCT."""
 
@@ -69,8 +66,8 @@ class PostgresSink(Sink):
 
     def deliver(self, batch: MicroBatch) -> Figures:
         writer = Writer(self.url, {n: self.table(query) for n, query in batch.queries.items()})
-        written = batch.frame.mapInArrow(writer, _SPARK).collect()
-        return [json.loads(row["text"]) for row in written if row["query"] == FIGURES]
+        told = batch.frame.mapInArrow(writer, WRITTEN).collect()
+        return figures_in(told)
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         raise EngineError("a PostgreSQL sink writes as it computes; call deliver")
@@ -79,7 +76,7 @@ class PostgresSink(Sink):
         """Write a whole DataFrame of a query's answers; returns how many rows there were."""
         self.open({query.number: query}, "append")
         sender = Sender(self.url, self.table(query))
-        return sum(row["rows"] for row in answers.mapInArrow(sender, _SPARK).collect())
+        return sum(row["rows"] for row in answers.mapInArrow(sender, WRITTEN).collect())
 
 
 class Writer:
@@ -103,7 +100,7 @@ class Writer:
                 for number in sorted(answers):
                     table = pa.concat_tables(answers[number])
                     self.tables[number].upsert(connection, table)
-        yield _written(rows)
+        yield written(rows)
 
 
 class Sender:
@@ -118,13 +115,7 @@ class Sender:
             for batch in batches:
                 self.table.upsert(connection, pa.Table.from_batches([batch]))
                 sent += batch.num_rows
-        yield _written([(0, sent, "")])
-
-
-def _written(rows: list[tuple[int, int, str]]) -> pa.RecordBatch:
-    columns = zip(*rows, strict=True) if rows else ([], [], [])
-    arrays = [pa.array(c, f.type) for c, f in zip(columns, _WRITTEN, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=_WRITTEN)
+        yield written([(0, sent, "")])
 
 
 def connect(url: str) -> Any:

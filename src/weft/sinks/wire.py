@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import pyarrow as pa
 
 FIGURES = -1
 """The query number of rows that carry a bucket's figures (JSON) instead of answers."""
 COLUMNS = "query int, bucket int, rows long, payload binary"
+WRITTEN = "query int, rows long, text string"
+"""What a task that writes answers itself gives back: files and their rows, and figures."""
+_WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
 
 
 def to_wire(table: pa.Table) -> bytes:
@@ -27,6 +32,22 @@ def from_wire(data: bytes) -> pa.Table:
     """The table that `to_wire` wrote."""
     with pa.ipc.open_stream(data) as reader:
         return reader.read_all()
+
+
+def written(rows: Sequence[tuple[int, int, str]]) -> pa.RecordBatch:
+    """Rows of `WRITTEN`, as a batch.
+
+    >>> written([(3, 20, "a.parquet")]).num_rows, written([]).num_rows
+    (1, 0)
+    """
+    columns = zip(*rows, strict=True) if rows else ([], [], [])
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, _WRITTEN, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_WRITTEN)
+
+
+def figures_in(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    """The figures of buckets among rows of `WRITTEN`."""
+    return [json.loads(row["text"]) for row in rows if row["query"] == FIGURES]
 
 
 class Decode:

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -36,7 +35,8 @@ from weft.spark.streaming.payload import greatest
 from weft.spark.streaming.pipeline import answers_frame
 from weft.spark.streaming.requests import Requests
 from weft.spark.streaming.rewrite import rewritten_frame
-from weft.spark.streaming.status import QueryStatus, Status, StoreStatus, Tally
+from weft.spark.streaming.status import Status, Tally, status_of
+from weft.spark.streaming.trigger import Trigger
 from weft.spark.streaming.weaving import lowered_frame
 
 _CONF = {
@@ -61,30 +61,6 @@ _INTERRUPTED = (
     "java.lang.InterruptedException"
 )
 _TRANSIENT = "Python worker failed to connect back"
-
-
-@dataclass(frozen=True)
-class Trigger:
-    """When micro-batches run."""
-
-    options: tuple[tuple[str, Any], ...]
-    text: str
-
-    @classmethod
-    def of(cls, trigger: str | None) -> Trigger:
-        """`available_now`, an interval such as `10 seconds`, or None for as fast as it goes.
-
-        >>> Trigger.of("available_now").options
-        (('availableNow', True),)
-        """
-        if trigger is None:
-            return cls((("processingTime", "0 seconds"),), "as fast as it goes")
-        if trigger.replace("_", "").lower() == "availablenow":
-            return cls((("availableNow", True),), "available_now")
-        from weft.query.duration import parse_duration
-
-        parse_duration(trigger, "trigger")
-        return cls((("processingTime", trigger),), trigger)
 
 
 class Running:
@@ -475,67 +451,15 @@ class Running:
         """Rates, lag, state, late rows and each query's share, as of the last micro-batch."""
         with self._lock:
             catalogue, tally, query = self.catalogue, self._tally, self._query
-        last = query.lastProgress or (self._listener.last if self._listener else None)
-        users = {
-            store.number: [
-                entry.number
-                for entry in catalogue.entries
-                if any(a.store == store.number for a in entry.assignments)
-            ]
-            for store in catalogue.stores
-        }
-        shares = tally.shares(users)
-        stores = []
-        for number, queries in users.items():
-            held = tally.store(number)
-            stores.append(
-                StoreStatus(
-                    number,
-                    len(queries),
-                    held["slices"],
-                    held["pieces"],
-                    held["bytes"],
-                    tally.shards.get(number, 0) / max(1, tally.batches),
-                    tally.merging.get(number, 0.0) + tally.answering.get(number, 0.0),
-                )
-            )
-        seconds = float(last["durationMs"]["triggerExecution"]) / 1000.0 if last else 0.0
-        rows = int(last["numInputRows"]) if last else 0
-        high = self._progress.high
-        lag = None
-        if self.axis.kind != "integer" and high is not None:
-            lag = time.time() - high / 1_000_000
-        return Status(
+        return status_of(
+            catalogue,
+            tally,
+            self._progress,
+            query.lastProgress or (self._listener.last if self._listener else None),
             active=self.is_active,
-            batch=tally.batch,
-            rows=rows,
-            rows_per_second=rows / seconds if seconds else 0.0,
-            batch_seconds=seconds,
-            watermark=self._progress.frontier,
-            high=high,
-            lag=lag,
-            state_bytes=sum(store.state_bytes for store in stores),
-            slices=sum(store.slices for store in stores),
-            pieces=sum(store.pieces for store in stores),
-            read_bytes=tally.total("read_bytes"),
-            written_bytes=tally.total("written_bytes"),
-            changes=catalogue.number,
-            queries=tuple(
-                QueryStatus(
-                    entry.query.name,
-                    entry.number,
-                    entry.complete_from,
-                    tally.answers.get(entry.number, 0),
-                    tally.late_rows(entry.number),
-                    shares.get(entry.number, 0.0),
-                    tuple(a.store for a in entry.assignments),
-                    entry.paused is not None,
-                )
-                for entry in catalogue.entries
-            ),
-            stores=tuple(stores),
-            error=self._error,
+            timed=self.axis.kind != "integer",
             ahead_rows=tally.ahead_rows + self._observed_ahead(),
+            error=self._error,
             damaged_requests=self._requests.damaged(),
         )
 

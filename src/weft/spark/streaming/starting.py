@@ -27,7 +27,8 @@ from weft.spark.streaming.compile import compile_catalogue
 from weft.spark.streaming.evolve import first_catalogue, next_catalogue
 from weft.spark.streaming.guard import Guard
 from weft.spark.streaming.planning import stream_plan
-from weft.spark.streaming.running import Running, Trigger
+from weft.spark.streaming.running import Running
+from weft.spark.streaming.trigger import Trigger
 
 MODES = ("append", "update")
 

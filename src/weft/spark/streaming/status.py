@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from weft.spark.streaming.catalogue import Catalogue, Progress
 
 
 @dataclass(frozen=True)
@@ -171,3 +174,83 @@ class Tally:
                 costs[query] = costs.get(query, 0.0) + cost
         total = sum(costs.values())
         return {query: cost / total if total else 0.0 for query, cost in costs.items()}
+
+
+def status_of(
+    catalogue: Catalogue,
+    tally: Tally,
+    progress: Progress,
+    last: Mapping[str, Any] | None,
+    *,
+    active: bool,
+    timed: bool,
+    ahead_rows: int,
+    error: str | None,
+    damaged_requests: tuple[str, ...],
+) -> Status:
+    """The status of a stream; `last` is Spark's report of its last micro-batch.
+
+    Only of a stream that is `timed` can it be said how far it lags behind the clock.
+    """
+    users = {
+        store.number: [
+            entry.number
+            for entry in catalogue.entries
+            if any(a.store == store.number for a in entry.assignments)
+        ]
+        for store in catalogue.stores
+    }
+    shares = tally.shares(users)
+    stores = []
+    for number, queries in users.items():
+        held = tally.store(number)
+        stores.append(
+            StoreStatus(
+                number,
+                len(queries),
+                held["slices"],
+                held["pieces"],
+                held["bytes"],
+                tally.shards.get(number, 0) / max(1, tally.batches),
+                tally.merging.get(number, 0.0) + tally.answering.get(number, 0.0),
+            )
+        )
+    seconds = float(last["durationMs"]["triggerExecution"]) / 1000.0 if last else 0.0
+    rows = int(last["numInputRows"]) if last else 0
+    high = progress.high
+    lag = None
+    if timed and high is not None:
+        lag = time.time() - high / 1_000_000
+    return Status(
+        active=active,
+        batch=tally.batch,
+        rows=rows,
+        rows_per_second=rows / seconds if seconds else 0.0,
+        batch_seconds=seconds,
+        watermark=progress.frontier,
+        high=high,
+        lag=lag,
+        state_bytes=sum(store.state_bytes for store in stores),
+        slices=sum(store.slices for store in stores),
+        pieces=sum(store.pieces for store in stores),
+        read_bytes=tally.total("read_bytes"),
+        written_bytes=tally.total("written_bytes"),
+        changes=catalogue.number,
+        queries=tuple(
+            QueryStatus(
+                entry.query.name,
+                entry.number,
+                entry.complete_from,
+                tally.answers.get(entry.number, 0),
+                tally.late_rows(entry.number),
+                shares.get(entry.number, 0.0),
+                tuple(a.store for a in entry.assignments),
+                entry.paused is not None,
+            )
+            for entry in catalogue.entries
+        ),
+        stores=tuple(stores),
+        error=error,
+        ahead_rows=ahead_rows,
+        damaged_requests=damaged_requests,
+    )

@@ -1,0 +1,30 @@
+"""When a stream's micro-batches run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from weft.query.duration import parse_duration
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """When micro-batches run."""
+
+    options: tuple[tuple[str, Any], ...]
+    text: str
+
+    @classmethod
+    def of(cls, trigger: str | None) -> Trigger:
+        """`available_now`, an interval such as `10 seconds`, or None for as fast as it goes.
+
+        >>> Trigger.of("available_now").options
+        (('availableNow', True),)
+        """
+        if trigger is None:
+            return cls((("processingTime", "0 seconds"),), "as fast as it goes")
+        if trigger.replace("_", "").lower() == "availablenow":
+            return cls((("availableNow", True),), "available_now")
+        parse_duration(trigger, "trigger")
+        return cls((("processingTime", trigger),), trigger)
