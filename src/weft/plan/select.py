@@ -12,7 +12,8 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.aggregates.registry import spark_merge, spark_partial
 
 if TYPE_CHECKING:
-    from weft.plan.coverage import Link
+    from weft.plan.coverage import CoveragePlan
+    from weft.plan.coverage.link import Link
     from weft.query.window import Window
 
 # Past this many, `greatest` over all progressions makes a method too long for the JIT.
@@ -155,21 +156,67 @@ def instances(layout: Layout, window: Window, axis: TimeAxis) -> Steps:
     )
 
 
-def pieces(layout: Layout, window: Window, link: Link) -> Steps:
-    """The partials of a window's instances, from its upstream window's."""
-    offsets = link.offsets()
-    if len(offsets) == 1:
-        own = f"start - {offsets[0]}L"
-    elif link.last == link.first + (link.count - 1) * link.step:
-        own = f"explode(sequence(start - {link.first}L, start - {link.last}L, -{link.step}L))"
-    else:
-        own = f"explode(transform(from_json('{list(offsets)}', 'array<bigint>'), o -> start - o))"
+def depths(coverage: CoveragePlan) -> list[list[int]]:
+    """The nodes of a coverage plan by how many windows are between them and the rows."""
+    depth: dict[int, int] = {}
+    found: list[list[int]] = []
+    for node in coverage.topological_order():
+        up = coverage.upstream[node]
+        depth[node] = 0 if up is None else depth[up] + 1
+        if depth[node] == len(found):
+            found.append([])
+        found[depth[node]].append(node)
+    return found
+
+
+def numbers(layout: Layout, coverage: CoveragePlan) -> list[int]:
+    """The target of each node; factor windows, which nobody asked for, come after the others."""
+    known = {target.window: target.number for target in layout.folds[0].targets}
+    asked = [known[coverage.windows[node]] for node in coverage.asked]
+    return asked + [max(asked) + 1 + number for number in range(len(coverage.factors))]
+
+
+def level(layout: Layout, coverage: CoveragePlan, nodes: Sequence[int]) -> Steps:
+    """The instances of some windows from those of their upstreams, and every answer before them.
+
+    All windows at one depth are made in one step, which hands the answers through that are there
+    already: so what two windows are made from is computed once, whatever Spark makes of a union.
+    """
+    number = numbers(layout, coverage)
+    sends: list[list[dict[str, int]]] = [[] for _ in range(max(number) + 1)]
+    for asked in (number[node] for node in coverage.asked):
+        sends[asked] = [{"n": asked} | dict.fromkeys("flo", 0) | dict.fromkeys("tsab", 1)]
+    for node in nodes:
+        up, link, window = coverage.upstream[node], coverage.links[node], coverage.windows[node]
+        assert up is not None
+        assert link is not None
+        for first, last in _runs(link):
+            # Of the takers `first` to `last` before a piece, one in `step`, those at an edge.
+            whole = window.slide % link.step == 0
+            sends[number[up]].append(
+                {"n": number[node], "f": first, "l": last, "t": link.step, "s": window.slide,
+                 "o": window.phase, "a": window.slide if whole else 1,
+                 "b": window.slide if whole else link.step}
+            )  # fmt: skip
+    struct = f"struct<n:int,{','.join(f'{name}:bigint' for name in 'fltsoab')}>"
+    listed = f"from_json('{json.dumps(sends)}', 'array<array<{struct}>>')"
+    since = "pmod(start - q.f - q.o, q.a)"
     keys = same([f"k{i}" for i in range(len(layout.keys))])
     return (
-        Extend(((own, "taker"),)),
-        Where(f"pmod(taker - {window.phase}L, {window.slide}L) = 0"),
-        Group((("taker", "start"), *keys), merges(layout, "start")),
+        Extend(((f"explode(element_at({listed}, target + 1))", "q"),)),
+        Where(f"{since} <= q.l - q.f"),
+        Extend(((f"explode(sequence(start - q.f - {since}, start - q.l, -q.b))", "taker"),)),
+        Where("pmod(taker - q.o, q.s) = 0 AND pmod(start - q.f - taker, q.t) = 0"),
+        Group((("q.n", "target"), ("taker", "start"), *keys), merges(layout, "start")),
     )
+
+
+def _runs(link: Link) -> list[tuple[int, int]]:
+    """The first and last piece of every run of pieces that are one step apart."""
+    regular = link.first + (link.count - 1) * link.step
+    if link.last == regular:
+        return [(link.first, link.last)]
+    return [(link.first, regular - link.step), (link.last, link.last)]
 
 
 def tagged(layout: Layout, target: int) -> Steps:

@@ -65,20 +65,23 @@ def views(
     answers = {}
     if tree.coverage is not None:
         coverage = tree.coverage
-        names = [quote(f"{prefix}window{node + 1}") for node in range(len(coverage.windows))]
-        for node in coverage.topological_order():
-            window, up, link = coverage.windows[node], coverage.upstream[node], coverage.links[node]
-            if up is None or link is None:
-                yield names[node], to_select(select.instances(layout, window, axis), table)
-            else:
-                yield names[node], to_select(select.pieces(layout, window, link), names[up])
-        numbers = {target.window: target.number for target in layout.folds[0].targets}
-        tagged = [
-            to_select(select.tagged(layout, numbers[coverage.windows[node]]), names[node])
-            for node in coverage.asked
+        roots, *deeper = select.depths(coverage)
+        targets = select.numbers(layout, coverage)
+        made = [
+            to_select(
+                (
+                    *select.instances(layout, coverage.windows[node], axis),
+                    *select.tagged(layout, targets[node]),
+                ),
+                table,
+            )
+            for node in roots
         ]
         answers[0] = quote(f"{prefix}windows")
-        yield answers[0], "\nUNION ALL ".join(tagged)
+        yield answers[0], "\nUNION ALL ".join(made)
+        for depth, nodes in enumerate(deeper, 2):
+            upstream, answers[0] = answers[0], quote(f"{prefix}windows{depth}")
+            yield answers[0], to_select(select.level(layout, coverage, nodes), upstream)
     else:
         slices = quote(f"{prefix}slices")
         yield slices, to_select(select.slices(layout, axis), table)

@@ -60,17 +60,20 @@ def windows_frame(partials: DataFrame, layout: Layout, fold: Fold) -> DataFrame:
 def covered_frame(
     df: DataFrame, axis: TimeAxis, layout: Layout, coverage: CoveragePlan
 ) -> DataFrame:
-    """The windows of a coverage plan, each from rows or from its upstream window's rows."""
-    frames: dict[int, DataFrame] = {}
-    for node in coverage.topological_order():
-        window, up, link = coverage.windows[node], coverage.upstream[node], coverage.links[node]
-        if up is None or link is None:
-            frames[node] = apply(df, select.instances(layout, window, axis))
-        else:
-            frames[node] = apply(frames[up], select.pieces(layout, window, link))
-    numbers = {target.window: target.number for target in layout.folds[0].targets}
-    answers = [
-        apply(frames[node], select.tagged(layout, numbers[coverage.windows[node]]))
-        for node in coverage.asked
-    ]
-    return reduce(DataFrame.unionAll, answers)
+    """The windows of a coverage plan, each from rows or from its upstream window's rows.
+
+    Once the windows that are made from rows lie by key, no step after them moves a row.
+    """
+    roots, *deeper = select.depths(coverage)
+    number = select.numbers(layout, coverage)
+    made = []
+    for node in roots:
+        steps = select.instances(layout, coverage.windows[node], axis)
+        made.append(apply(df, (*steps, *select.tagged(layout, number[node]))))
+    frame = reduce(DataFrame.unionAll, made)
+    if deeper:
+        keys = [f"k{position}" for position in range(len(layout.keys))]
+        frame = frame.repartition(*keys) if keys else frame.coalesce(1)
+    for nodes in deeper:
+        frame = apply(frame, select.level(layout, coverage, nodes))
+    return frame
