@@ -11,7 +11,7 @@ import pyarrow.compute
 
 from benchmarks.support.harness import CannotRun, check
 from benchmarks.support.loads import SECOND, stream
-from benchmarks.support.sparks import session, woven
+from benchmarks.support.sparks import by_value, session, woven
 from weft.bench.share import stored
 from weft.query.query import Query
 from weft.query.window import Window
@@ -47,7 +47,7 @@ def spark(table: pa.Table) -> Iterator[tuple[str, Runs]]:
             session().version,
             {
                 "one by one": lambda: {name: run(text).toArrow() for name, text in sql.items()},
-                "all": lambda: parted(run(whole).toArrow(), "w"),
+                "all": lambda: by_value(run(whole).toArrow(), "w"),
             },
         )
 
@@ -69,7 +69,7 @@ def weft(table: pa.Table) -> Iterator[tuple[str, Runs]]:
             found = answer()
             start = pa.compute.struct_field(found["window"], "start").cast(pa.int64())
             flat = found.append_column("start", start)
-            parts = parted(flat, "query")
+            parts = by_value(flat, "query")
             return {name: parts[f"q{n}"] for n, name in enumerate(names())}
 
         yield package.__version__, {"all": whole}
@@ -105,7 +105,7 @@ def duckdb(table: pa.Table) -> Iterator[tuple[str, Runs]]:
                 "one by one": lambda: {
                     name: connection.sql(text).to_arrow_table() for name, text in sql.items()
                 },
-                "all": lambda: parted(connection.sql(whole).to_arrow_table(), "w"),
+                "all": lambda: by_value(connection.sql(whole).to_arrow_table(), "w"),
             },
         )
     finally:
@@ -149,16 +149,6 @@ def polars(table: pa.Table) -> Iterator[tuple[str, Runs]]:
 def naive(table: pa.Table) -> pa.Table:
     """The rows with times that have no zone, as the other engines prefer them."""
     return table.set_column(0, "ts", table["ts"].cast(pa.timestamp("us")))
-
-
-def parted(table: pa.Table, column: str) -> Answers:
-    """One table of answers as one per window."""
-    codes = table[column].combine_chunks().dictionary_encode()
-    values = codes.dictionary.to_pylist()
-    return {
-        value: table.filter(pa.compute.equal(codes.indices, number))
-        for number, value in enumerate(values)
-    }
 
 
 def same(found: Answers, expected: Answers, what: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.support.counting import shared as counted
+from benchmarks.support.counting import unshared
 from benchmarks.support.draw import Picture
 from benchmarks.support.harness import Claim, Row, Rows, check, one, pick
 from benchmarks.support.sparks import best, cached, compare, plainly, woven
@@ -37,7 +38,12 @@ def measured(kind: str, full: bool) -> Rows:
                 "trees": len(plan.trees),
                 **shards,
             }
-            if len(plan.trees) == 1:
+            alone = unshared(table, queries).partial
+            check(
+                alone == shards["unshared_partial"],
+                f"{kind} at {count}: {shards} on Spark, {alone} unshared from the rows",
+            )
+            if len(plan.trees) == 1 and not shards["faceted"]:
                 again = counted(table, queries)
                 check(
                     (again.partial, again.final) == (shards["partial"], shards["final"]),
@@ -75,7 +81,7 @@ def _other(df: object, kind: str, queries: list, head: Row, full: bool) -> Rows:
 
 
 def told(rows: Rows, paper: str, times: float) -> Claim:
-    """The best plain way over weft at the most queries."""
+    """The queries one by one, which is what the paper compares with, over weft at the most."""
     most = max(row["queries"] for row in rows)
     at = {row["strategy"]: row["seconds"] for row in pick(rows, queries=most)}
     plain = {name: value for name, value in at.items() if name.startswith("plain")}
@@ -93,7 +99,7 @@ def told(rows: Rows, paper: str, times: float) -> Claim:
     return Claim(
         paper=paper,
         ours=f"{most} queries: {each:.3g}x ({at['plain, one by one']:.2f} s to {at['weft']:.2f} s)",
-        holds=ratio > 1 and _grows(rows),
+        holds=each > 1 and _grows(rows),
         ratio=each / times,
         comment=comment,
     )

@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from benchmarks.support.harness import check
 from weft.bench.share import loom_of, stored
@@ -79,40 +81,41 @@ def compare(
 
     Plain answers are one table per query, in the order of the queries.
     """
-    mine = _keyed(found.to_pylist(), queries, named=True)
+    mine = by_value(found, "query")
     count = 0
     for query, table in zip(queries, expected, strict=True):
-        theirs = _keyed(table.to_pylist(), [query], named=False)[query.name]
-        ours = mine[query.name]
+        ours, theirs = _sorted(mine.get(query.name, found[:0]), query), _sorted(table, query)
         check(
-            set(ours) == set(theirs),
-            f"{what}, {query.name}: {len(ours)} answers, expected {len(theirs)}",
+            ours.num_rows == theirs.num_rows,
+            f"{what}, {query.name}: {ours.num_rows} answers, expected {theirs.num_rows}",
         )
-        for key, values in theirs.items():
-            for a, b in zip(ours[key], values, strict=True):
-                same = a == b or abs(a - b) <= 1e-9 * max(abs(a), abs(b))
-                check(same, f"{what}, {query.name} at {key}: {a!r}, expected {b!r}")
-        count += len(theirs)
+        for name in theirs.column_names:
+            check(_same(ours[name], theirs[name]), f"{what}, {query.name}: {name} differs")
+        count += theirs.num_rows
     check(found.num_rows == count, f"{what}: {found.num_rows} rows, expected {count}")
     return count
 
 
-def _keyed(
-    rows: list[dict[str, Any]], queries: Sequence[Query], named: bool
-) -> dict[str, dict[Any, tuple[Any, ...]]]:
-    """Answers by query and by window and keys."""
-    known = {
-        query.name: (
-            tuple(key.name for key in query.keys),
-            tuple(output.name for output in query.outputs),
-        )
-        for query in queries
+def by_value(table: pa.Table, column: str) -> dict[Any, pa.Table]:
+    """The rows of a table by the value in one column."""
+    codes = table[column].combine_chunks().dictionary_encode()
+    return {
+        value: table.filter(pc.equal(codes.indices, number))
+        for number, value in enumerate(codes.dictionary.to_pylist())
     }
-    found: dict[str, dict[Any, tuple[Any, ...]]] = {name: {} for name in known}
-    for row in rows:
-        name = row["query"] if named else queries[0].name
-        if name in known:
-            keys, outputs = known[name]
-            at = (row["window"]["start"], *(row[key] for key in keys))
-            found[name][at] = tuple(row[output] for output in outputs)
-    return found
+
+
+def _sorted(table: pa.Table, query: Query) -> pa.Table:
+    """A query's window starts, keys and outputs, in order of the first two."""
+    columns = {"window start": pc.struct_field(table["window"], "start")}
+    columns |= {key.name: table[key.name] for key in query.keys}
+    order = [(name, "ascending") for name in columns]
+    columns |= {output.name: table[output.name] for output in query.outputs}
+    return pa.table(columns).sort_by(order)
+
+
+def _same(ours: pa.ChunkedArray, theirs: pa.ChunkedArray) -> bool:
+    """Equal, or for floats nearly."""
+    if not pa.types.is_floating(theirs.type):
+        return ours.combine_chunks().equals(theirs.combine_chunks().cast(ours.type))
+    return np.allclose(ours.to_numpy(), theirs.to_numpy(), rtol=1e-9, atol=0.0, equal_nan=True)

@@ -119,7 +119,7 @@ def test_the_gain_over_plain_queries_is_told() -> None:
 
 def test_peers_are_compared_in_any_order() -> None:
     table = pa.table({"w": ["30/10"] * 2, "start": [1, 2], "k": [1, 1], "hi": [5, 6], "n": [1, 2]})
-    parts = peers.parted(table, "w")
+    parts = sparks.by_value(table, "w")
     everything = dict.fromkeys(peers.names(), parts["30/10"])
     turned = {name: one.take([1, 0]) for name, one in everything.items()}
     assert peers.same(turned, everything, "here") == 2 * len(peers.WINDOWS)

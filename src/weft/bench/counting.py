@@ -15,13 +15,15 @@ from weft.spark.shards import shards
 def aggregations(loom: Loom, plan: Plan) -> dict[str, int]:
     """Partial aggregations (rows taken into shards) and final ones (shards taken into windows).
 
-    Unshared, every query takes in its own rows: those are counted beside.
+    Unshared, every query takes in its own rows: those are counted beside. In trees with facets,
+    which the paper does not have, a row is taken in once for each.
     """
-    partial = final = unshared = 0
+    partial = final = unshared = faceted = 0
     for tree in plan.trees:
         asked = [counting(plan.queries[int(row)]) for row in tree.rows]
         layout = Layout.of(asked, loom.axis.quoted)
         cut = shards(loom.df, loom.axis, layout, loom.measured())
+        faceted += cut.fragments.faceted
         table = cut.frame.toArrow()
         if table.num_rows == 0:
             continue
@@ -40,7 +42,8 @@ def aggregations(loom: Loom, plan: Plan) -> dict[str, int]:
             taken = satisfied[number, target.predicate]
             final += int(windows[taken].sum())
             unshared += int(rows[taken & (windows > 0)].sum())
-    return {"partial": partial, "final": final, "unshared_partial": unshared}
+    return {"partial": partial, "final": final, "unshared_partial": unshared,
+            "faceted": faceted}  # fmt: skip
 
 
 def counting(query: Query) -> Query:
