@@ -30,14 +30,14 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """The rank correlation over all plans that are made of slices."""
-    at, everything = one(rows, what="slices"), one(rows, what="all")
+    """The rank correlation over all plans."""
+    at, slices = one(rows, what="all"), one(rows, what="slices")
     by = ", ".join(f"{row['what']} {row['correlation']:.2f}" for row in rows[: len(STRATEGIES)])
     return Claim(
         paper="none (our target: 0.9)",
-        ours=f"{at['correlation']:.3f} over {at['plans']} plans of slices in {at['workloads']} "
-        f"workloads; with coverage plans {everything['correlation']:.3f}",
+        ours=f"{at['correlation']:.3f} over {at['plans']} plans in {at['workloads']} workloads; "
+        f"without coverage plans {slices['correlation']:.3f}",
         holds=at["correlation"] >= TARGET,
         ratio=at["correlation"] / TARGET,
-        comment=f"by strategy: {by}; coverage plans are priced without what a job costs by itself",
+        comment=f"by strategy: {by}; the model's constants were fitted on other workloads",
     )

@@ -10,6 +10,8 @@ from benchmarks.support.sparks import time_left
 PICTURE = Picture("predicted", "seconds", "strategy", kind="points", log="xy",
                   xlabel="predicted seconds of one core")  # fmt: skip
 QUICK, FULL = 4, 100
+WARM = 5
+"""Workloads run before and thrown away: the JVM compiles what is run often, and gets faster."""
 
 
 def run(full: bool) -> Rows:
@@ -19,6 +21,8 @@ def run(full: bool) -> Rows:
     if full and mine.file.exists():
         rows = pick(mine.rows(), form="full")
     done, left = {row["workload"] for row in rows}, time_left()
+    for number in range(FULL, FULL + (WARM if full else 1)):
+        measured(*random_load(number), STRATEGIES)
     for number in range(FULL if full else QUICK):
         if number not in done and left():
             rows_, keys, asked = random_load(number)

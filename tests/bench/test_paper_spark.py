@@ -33,7 +33,7 @@ def test_equal_answers_are_counted_and_floats_may_differ_in_the_last_digits() ->
 
 
 def test_a_differing_answer_fails() -> None:
-    with pytest.raises(WrongAnswer, match=r"here, q at .*2\.1, expected 2\.0"):
+    with pytest.raises(WrongAnswer, match=r"q: 1 of 2 values of hi .*2\.1, expected 2\.0"):
         sparks.compare(answers(1.0, 2.1, query="q"), [answers(1.0, 2.0)], [QUERY], "here")
 
 

@@ -8,7 +8,6 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import weft
-from weft.plan import select
 from weft.plan.coverage.generators import (
     chain_windows,
     graph_windows,
@@ -62,7 +61,7 @@ def test_a_long_link_sends_a_piece_only_to_the_windows_that_take_it(spark: Spark
     plan = loom.plan(strategy="coverage", rate=10.0, cost="paper", engine="rewrite")
     (coverage,) = (tree.coverage for tree in plan.trees)
     assert coverage is not None
-    assert [len(nodes) for nodes in select.depths(coverage)] == [1, 2]
+    assert [len(nodes) for nodes in coverage.by_depth()] == [1, 2]
     assert assert_agree(loom, plan=plan, engine="rewrite") > 0
 
 

@@ -47,6 +47,10 @@ class CostModel(Protocol):
         """What each query's answers cost, whichever tree it is in: no search needs to know."""
         ...
 
+    def apart(self, edge_rate: Float64) -> Float64:
+        """The cost of each query in a tree of its own, given its edge rate; answers come on top."""
+        ...
+
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
         """The cost of each tree, given edge rates and summed weights of its queries."""
         ...
@@ -73,6 +77,10 @@ class PaperCost:
         """The paper counts the combines of an answer and nothing beside."""
         return np.zeros_like(self.linear.weight)
 
+    def apart(self, edge_rate: Float64) -> Float64:
+        """The cost of each query in a tree of its own."""
+        return self.price(edge_rate, self.linear.weight)
+
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
         """The cost of each tree, given edge rates and summed overlap factors."""
         return self.linear.fixed + edge_rate * weight
@@ -92,10 +100,16 @@ class Constants:
     """A partial sent to the finals: written, shuffled, sorted."""
     combine: float = 6.0
     """Two partials combined."""
-    answer: float = 90.0
-    """An answer written."""
-    tree: float = 5e8
+    answer: float = 500.0
+    """An answer handed over as an Arrow table; a sink that drops it takes a fifth of that."""
+    piece: float = 500.0
+    """A window's partial taken into another window, in Spark SQL."""
+    tree: float = 3e8
     """A tree's part of a batch job, however few rows it has: planned, compiled, scheduled."""
+    alone: float = 1.6e8
+    """The same of an aggregation of rows that Spark does by itself."""
+    level: float = 0.8e8
+    """The same of a step from windows to windows."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +158,8 @@ class Statistics:
         return cls(data["groups"], data["fragments"], constants, data.get("span"))
 
 
+NATIVE_OVERLAP = 3.0
+"""In a batch, a query alone in its tree runs as it is, unless that copies each row more often."""
 CONSTANT_COMBINES = 3.0
 """Combines per slice of a constant-time final structure (FlatFIT Table 1)."""
 
@@ -161,9 +177,11 @@ class EngineCost:
     rate: float
     cells: float
     constants: Constants
-    job: float
-    """A tree's part of a job, spread over the rows that the job takes in."""
+    jobs: float
+    """Per unit of time: one for all the rows that it takes in, none for a stream without end."""
     answers: Float64
+    native: Float64
+    """What each query costs as it is, beside its answers; infinite where it is never run so."""
 
     @classmethod
     def of(
@@ -186,24 +204,34 @@ class EngineCost:
             reference = float(np.median(2.0 / slide)) if len(slide) else 1.0
         alive = _alive(rate, reference, groups * fragments)
         steps = np.minimum(np.asarray(overlap, dtype=np.float64), CONSTANT_COMBINES)
-        job = constants.tree / span if span else 0.0
-        seen = np.array([_alive(rate, 1.0 / range_, groups) for range_ in overlap * slide])
+        jobs = 1.0 / span if span else 0.0
+        seen = np.array([_alive(rate, 1.0 / range_, groups) for range_ in overlap * slide]) / slide
+        native = np.full(len(slide), np.inf)
+        if jobs:
+            copied = rate * overlap * constants.row + seen * constants.partial
+            native = np.where(overlap <= NATIVE_OVERLAP, jobs * constants.alone + copied, np.inf)
         return cls(
             LinearCost(
-                fixed=rate * constants.row + job,
+                fixed=rate * constants.row + jobs * constants.tree,
                 per_edge=alive * constants.partial,
                 weight=alive * constants.combine * steps,
             ),
             rate=rate,
             cells=groups * fragments,
             constants=constants,
-            job=job,
-            answers=seen / slide * constants.answer,
+            jobs=jobs,
+            answers=seen * constants.answer,
+            native=native,
         )
 
     def alive(self, span: float) -> float:
         """Partials that the rows of a span of time make."""
         return _alive(self.rate, 1.0 / span, self.cells)
+
+    def apart(self, edge_rate: Float64) -> Float64:
+        """The cost of each query in a tree of its own."""
+        sliced = self.price(edge_rate, self.linear.weight)
+        return np.where(np.isfinite(self.native), self.native, sliced)
 
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
         """The cost of each tree, given edge rates and summed weights of its queries."""

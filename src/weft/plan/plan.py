@@ -103,11 +103,10 @@ class Plan:
             trees = np.unique(labels)
             weight = np.bincount(labels, weights=model.linear.weight, minlength=len(cost))
             cost[trees] = model.price(self.edge_rates[trees], weight[trees].astype(np.float64))
-            alone += np.bincount(
-                labels,
-                weights=model.price(single[rows], model.linear.weight),
-                minlength=len(cost),
-            )
+            apart = np.bincount(labels, weights=model.apart(single[rows]), minlength=len(cost))
+            lonely = np.bincount(labels, minlength=len(cost)) == 1
+            cost[lonely] = apart[lonely]
+            alone += apart
             written = np.bincount(labels, weights=model.answers, minlength=len(cost))
             cost, alone = cost + written, alone + written
         for tree, coverage in self.coverages.items():

@@ -156,19 +156,6 @@ def instances(layout: Layout, window: Window, axis: TimeAxis) -> Steps:
     )
 
 
-def depths(coverage: CoveragePlan) -> list[list[int]]:
-    """The nodes of a coverage plan by how many windows are between them and the rows."""
-    depth: dict[int, int] = {}
-    found: list[list[int]] = []
-    for node in coverage.topological_order():
-        up = coverage.upstream[node]
-        depth[node] = 0 if up is None else depth[up] + 1
-        if depth[node] == len(found):
-            found.append([])
-        found[depth[node]].append(node)
-    return found
-
-
 def numbers(layout: Layout, coverage: CoveragePlan) -> list[int]:
     """The target of each node; factor windows, which nobody asked for, come after the others."""
     known = {target.window: target.number for target in layout.folds[0].targets}

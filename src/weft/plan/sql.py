@@ -65,7 +65,7 @@ def views(
     answers = {}
     if tree.coverage is not None:
         coverage = tree.coverage
-        roots, *deeper = select.depths(coverage)
+        roots, *deeper = coverage.by_depth()
         targets = select.numbers(layout, coverage)
         made = [
             to_select(

@@ -34,7 +34,7 @@ def query_costs(plan: Plan) -> tuple[Float64, Float64]:
         sizes = np.bincount(labels, minlength=len(plan.edge_rates))[labels]
         rate = np.nan_to_num(plan.edge_rates[labels])
         part[rows] = linear.fixed / sizes + rate * (linear.per_edge / sizes + linear.weight)
-        alone[rows] = (model.price(single[rows], linear.weight) + model.answers) * plan.request.unit
+        alone[rows] = (model.apart(single[rows]) + model.answers) * plan.request.unit
     for number, coverage in plan.coverages.items():
         rows = plan.rows[number]
         part[rows], alone[rows] = covered_costs(coverage)

@@ -10,12 +10,11 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from weft.errors import EngineError
+from weft.plan.cost import NATIVE_OVERLAP
 from weft.plan.layout import Layout
 from weft.plan.tree import Tree
 
 Method = Literal["native", "sql", "arrow", "coverage"]
-NATIVE_OVERLAP = 3.0
-"""A query alone in its tree runs as it is, unless `window()` would copy each row more often."""
 
 
 @dataclass(frozen=True)

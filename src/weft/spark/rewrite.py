@@ -64,7 +64,7 @@ def covered_frame(
 
     Once the windows that are made from rows lie by key, no step after them moves a row.
     """
-    roots, *deeper = select.depths(coverage)
+    roots, *deeper = coverage.by_depth()
     number = select.numbers(layout, coverage)
     made = []
     for node in roots:

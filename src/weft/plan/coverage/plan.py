@@ -143,6 +143,15 @@ class CoveragePlan:
         """All windows, each after the one that it is computed from."""
         return tuple(node for node, _, _ in walk(self.upstream))
 
+    def by_depth(self) -> list[list[int]]:
+        """The windows by how many others are between them and the rows."""
+        found: list[list[int]] = []
+        for node, above, _ in walk(self.upstream):
+            if len(above) == len(found):
+                found.append([])
+            found[len(above)].append(node)
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """The plan as JSON values, versioned; `from_dict` reads it back."""
         return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from weft.plan.cost import EngineCost
-from weft.plan.coverage.link import Link
 from weft.plan.coverage.plan import CoveragePlan
 from weft.query.window import Window
 
@@ -11,9 +10,9 @@ from weft.query.window import Window
 def engine_price(plan: CoveragePlan, model: EngineCost) -> tuple[float, float]:
     """What a unit of time costs with the plan, and with every window from the rows.
 
-    A window from rows takes each row once per instance that it is in; a window from windows takes
-    its upstream's answers once per instance that they are in; either way what comes out is
-    grouped and shuffled, in an aggregation of its own with its part of a job.
+    A window from rows is an aggregation of its own, which takes each row once per instance that it
+    is in. From there, all windows at one depth are made in one step: each takes its pieces in, and
+    what is finished is handed through.
 
     >>> from weft.plan.cost import Constants
     >>> from weft.plan.coverage import weave_coverage
@@ -24,23 +23,28 @@ def engine_price(plan: CoveragePlan, model: EngineCost) -> tuple[float, float]:
     ...                       fragments=1.0, constants=Constants())
     >>> shared, apart = engine_price(plan, model)
     >>> round(shared), round(apart)
-    (704, 718)
+    (595, 780)
     """
     constants = model.constants
+    levels = plan.by_depth()
+
+    def made(window: Window) -> float:
+        return model.alive(window.range) / window.slide
 
     def from_rows(window: Window) -> float:
-        grouped = model.alive(window.range) / window.slide * constants.partial
-        return model.job + model.rate * window.overlap * constants.row + grouped
-
-    def from_pieces(window: Window, upstream: Window, link: Link) -> float:
-        pieces = link.count / window.slide * model.alive(upstream.range)
-        return model.job + pieces * (constants.partial + constants.combine)
+        taken = model.rate * window.overlap * constants.row
+        return model.jobs * constants.alone + taken + made(window) * constants.partial
 
     written = float(model.answers.sum())
-    shared = written
-    for window, up, link in zip(plan.windows, plan.upstream, plan.links, strict=True):
-        if up is None or link is None:
-            shared += from_rows(window)
-        else:
-            shared += from_pieces(window, plan.windows[up], link)
+    shared = written + model.jobs * constants.level * (len(levels) - 1)
+    for level, nodes in enumerate(levels):
+        for node in nodes:
+            window, up, link = plan.windows[node], plan.upstream[node], plan.links[node]
+            if up is None or link is None:
+                shared += from_rows(window)
+            else:
+                pieces = link.count / window.slide * model.alive(plan.windows[up].range)
+                shared += pieces * constants.piece
+            if node in plan.index:
+                shared += made(window) * (len(levels) - 1 - level) * constants.piece
     return shared, written + sum(from_rows(plan.windows[node]) for node in plan.index)
