@@ -16,7 +16,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("verb", choices=("run", "draw", "list"))
     parser.add_argument("names", nargs="*", help="benchmarks, or beginnings of their names")
     parser.add_argument("--full", action="store_true", help="the whole instead of a quick form")
-    asked = parser.parse_args(words)
+    asked = parser.parse_intermixed_args(words)
     benches = [Bench(name) for name in BENCHES]
     chosen = [
         bench

@@ -51,3 +51,33 @@ def test_groups_of_unknown_keys_multiply_what_is_known():
     assert known.groups_of(frozenset(["venue", "side"])) == 8.0
     assert known.groups_of(frozenset(["symbol", "other"])) == 5000.0
     assert Statistics.from_dict(known.to_dict()) == known
+
+
+def batch(overlap: list[float], span: float | None = 100.0) -> EngineCost:
+    return EngineCost.of(
+        np.array(overlap),
+        np.full(len(overlap), 2.0),
+        rate=1000.0,
+        groups=10.0,
+        fragments=1.0,
+        constants=Constants(row=2.0, partial=10.0, combine=1.0, tree=5000.0, alone=300.0),
+        span=span,
+    )
+
+
+def test_a_query_that_runs_as_it_is_pays_for_copies_of_rows_and_for_its_own_job():
+    # 10 groups in each window of 2 and 6 units, one window every 2 units; jobs every 100 units.
+    assert batch([1.0, 3.0]).apart(np.array([0.5, 1.0])) == pytest.approx(
+        [300 / 100 + 1000 * 1 * 2 + 10 / 2 * 10, 300 / 100 + 1000 * 3 * 2 + 10 / 2 * 10]
+    )
+
+
+def test_a_query_of_much_overlap_is_cut_into_slices_also_by_itself():
+    model, edges = batch([3.1]), np.array([0.5])
+    assert model.apart(edges) == pytest.approx(model.price(edges, model.linear.weight))
+
+
+def test_on_a_stream_no_query_runs_as_it_is_and_jobs_cost_nothing():
+    model, edges = batch([1.0], span=None), np.array([0.5])
+    assert model.apart(edges) == pytest.approx(model.price(edges, model.linear.weight))
+    assert model.linear.fixed == pytest.approx(2000.0)

@@ -144,7 +144,13 @@ class CoveragePlan:
         return tuple(node for node, _, _ in walk(self.upstream))
 
     def by_depth(self) -> list[list[int]]:
-        """The windows by how many others are between them and the rows."""
+        """The windows by how many others are between them and the rows.
+
+        >>> from weft.plan.coverage.weave import weave_coverage
+        >>> tens = [Window(range=r) for r in (10, 20, 30, 60)]
+        >>> weave_coverage(tens, rate=1.0, semantics="partitioned", factors=False).by_depth()
+        [[0], [1, 2], [3]]
+        """
         found: list[list[int]] = []
         for node, above, _ in walk(self.upstream):
             if len(above) == len(found):
