@@ -30,11 +30,12 @@ def main(words: list[str] | None = None) -> int:
             print(f"{bench.name:28}{bench.headline}")
         return 0
     if asked.verb == "draw":
-        from benchmarks.support.page import draw_all, write_page
+        from benchmarks.support.page import README, draw_all, headlines, section, write_page
 
         for path in draw_all(chosen):
             print(path.name)
-        write_page(benches)
+        write_page(section(benches))
+        write_page(headlines(benches), README)
         return 0
     return run(chosen, full=asked.full)
 

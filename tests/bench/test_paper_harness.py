@@ -12,7 +12,18 @@ from benchmarks.__main__ import main, run
 from benchmarks.support import harness
 from benchmarks.support.draw import Picture, draw
 from benchmarks.support.harness import Bench, Claim, WrongAnswer, check, load, one, pick, save
-from benchmarks.support.page import BEGIN, END, HEADINGS, PAGE, PICTURES, section, write_page
+from benchmarks.support.page import (
+    BEGIN,
+    END,
+    HEADINGS,
+    HEADLINES,
+    PAGE,
+    PICTURES,
+    README,
+    headlines,
+    section,
+    write_page,
+)
 
 FOLDER = Path(harness.__file__).parent.parent
 
@@ -45,12 +56,18 @@ def test_committed_results_say_what_was_measured(name: str) -> None:
     assert claim.ratio is None or claim.ratio > 0
 
 
-def test_the_page_is_made_from_the_results_that_are_there() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    inside = text.split(BEGIN)[1].split(END)[0]
-    assert inside.lstrip("\n") == section([Bench(name) for name in BENCHES]).lstrip("\n"), (
-        "docs/papers.md is not what the CSVs say: python -m benchmarks draw"
+@pytest.mark.parametrize("page", [PAGE, README], ids=["papers.md", "README.md"])
+def test_pages_are_made_from_the_results_that_are_there(page: Path) -> None:
+    inside = page.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
+    made = (section if page == PAGE else headlines)([Bench(name) for name in BENCHES])
+    assert inside.lstrip("\n") == made.lstrip("\n"), (
+        f"{page.name} is not what the CSVs say: python -m benchmarks draw"
     )
+
+
+def test_every_headline_was_measured() -> None:
+    assert set(HEADLINES) <= set(BENCHES)
+    assert all(Bench(name).file.exists() for name in HEADLINES)
 
 
 def test_every_picture_is_there_and_no_other() -> None:
@@ -141,7 +158,7 @@ def test_pictures_of_every_kind_are_the_same_bytes_twice(tmp_path: Path, kind: s
 def test_only_what_is_between_the_markers_is_written(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nOLD TEXT\n{END}\nafter\n", encoding="utf-8")
-    write_page([Bench("factor_example")], page)
+    write_page(section([Bench("factor_example")]), page)
     text = page.read_text(encoding="utf-8")
     assert text.startswith(f"before\n{BEGIN}\n")
     assert text.endswith(f"{END}\nafter\n")
