@@ -9,7 +9,7 @@ from benchmarks.support.sparks import time_left
 
 PICTURE = Picture("predicted", "seconds", "strategy", kind="points", log="xy",
                   xlabel="predicted seconds of one core")  # fmt: skip
-QUICK, FULL = 4, 100
+QUICK, FULL = 3, 100
 WARM = 5
 """Workloads run before and thrown away: the JVM compiles what is run often, and gets faster."""
 
