@@ -50,6 +50,6 @@ def claim(rows: Rows) -> Claim:
         ours=f"of {len(fields)} fields: "
         + ", ".join(f"{way} fastest in {count}" for way, count in wins.items()),
         holds=wins["share_all"] + wins["factor"] > 0,
-        comment=f"not sharing is fastest at: {where or 'none'}; on Spark a job's own cost, half a "
-        "second a tree, outweighs what the papers' operation counts say",
+        comment=f"not sharing is fastest at: {where or 'none'}; on Spark what a job costs "
+        "by itself outweighs what the papers' operation counts say",
     )

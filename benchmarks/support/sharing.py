@@ -15,7 +15,7 @@ QUICK, FULL = (4, 16), (16, 32, 64, 128, 256)
 REGULAR = (16, 36, 64, 144, 256)
 """The paper's sizes of workload C: squares."""
 ALONE = 16
-"""Queries up to which each is given a tree of its own, too: a tree takes half a second."""
+"""Queries up to which each is given a tree of its own, too: each is a job of its own."""
 UNION = 64
 """Queries up to which their union is run: planning and compiling it takes a minute there."""
 PICTURE = Picture("queries", "seconds", "strategy", log="xy")

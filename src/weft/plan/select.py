@@ -178,7 +178,8 @@ def level(layout: Layout, coverage: CoveragePlan, nodes: Sequence[int]) -> Steps
         assert up is not None
         assert link is not None
         for first, last in _runs(link):
-            # Of the takers `first` to `last` before a piece, one in `step`, those at an edge.
+            # Of the instances f to l before a piece, every t units, those at an edge o + i * s take
+            # it: begin at a multiple of a, go on in steps of b, and keep the ones that do.
             whole = window.slide % link.step == 0
             sends[number[up]].append(
                 {"n": number[node], "f": first, "l": last, "t": link.step, "s": window.slide,
