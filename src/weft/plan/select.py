@@ -156,6 +156,22 @@ def instances(layout: Layout, window: Window, axis: TimeAxis) -> Steps:
     )
 
 
+def covered(
+    layout: Layout, coverage: CoveragePlan, axis: TimeAxis
+) -> tuple[list[Steps], list[Steps]]:
+    """The windows of a coverage plan that are made from rows, and a step for each depth below.
+
+    The union of the first is what the steps, one after the other, make every answer from.
+    """
+    roots, *deeper = coverage.by_depth()
+    number = numbers(layout, coverage)
+    made: list[Steps] = [
+        (*instances(layout, coverage.windows[node], axis), *tagged(layout, number[node]))
+        for node in roots
+    ]
+    return made, [level(layout, coverage, nodes) for nodes in deeper]
+
+
 def numbers(layout: Layout, coverage: CoveragePlan) -> list[int]:
     """The target of each node; factor windows, which nobody asked for, come after the others."""
     known = {target.window: target.number for target in layout.folds[0].targets}

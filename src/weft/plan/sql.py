@@ -64,24 +64,12 @@ def views(
     prefix = f"weft_tree{tree.number}_"
     answers = {}
     if tree.coverage is not None:
-        coverage = tree.coverage
-        roots, *deeper = coverage.by_depth()
-        targets = select.numbers(layout, coverage)
-        made = [
-            to_select(
-                (
-                    *select.instances(layout, coverage.windows[node], axis),
-                    *select.tagged(layout, targets[node]),
-                ),
-                table,
-            )
-            for node in roots
-        ]
+        roots, levels = select.covered(layout, tree.coverage, axis)
         answers[0] = quote(f"{prefix}windows")
-        yield answers[0], "\nUNION ALL ".join(made)
-        for depth, nodes in enumerate(deeper, 2):
+        yield answers[0], "\nUNION ALL ".join(to_select(steps, table) for steps in roots)
+        for depth, steps in enumerate(levels, 2):
             upstream, answers[0] = answers[0], quote(f"{prefix}windows{depth}")
-            yield answers[0], to_select(select.level(layout, coverage, nodes), upstream)
+            yield answers[0], to_select(steps, upstream)
     else:
         slices = quote(f"{prefix}slices")
         yield slices, to_select(select.slices(layout, axis), table)

@@ -64,16 +64,9 @@ def covered_frame(
 
     Once the windows that are made from rows lie by key, no step after them moves a row.
     """
-    roots, *deeper = coverage.by_depth()
-    number = select.numbers(layout, coverage)
-    made = []
-    for node in roots:
-        steps = select.instances(layout, coverage.windows[node], axis)
-        made.append(apply(df, (*steps, *select.tagged(layout, number[node]))))
-    frame = reduce(DataFrame.unionAll, made)
-    if deeper:
+    roots, levels = select.covered(layout, coverage, axis)
+    frame = reduce(DataFrame.unionAll, [apply(df, steps) for steps in roots])
+    if levels:
         keys = [f"k{position}" for position in range(len(layout.keys))]
         frame = frame.repartition(*keys) if keys else frame.coalesce(1)
-    for nodes in deeper:
-        frame = apply(frame, select.level(layout, coverage, nodes))
-    return frame
+    return reduce(apply, levels, frame)
