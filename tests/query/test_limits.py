@@ -12,9 +12,9 @@ from weft.query.expression import normalise
 from weft.query.functions import AGGREGATES, NOT_DETERMINISTIC
 from weft.query.limits import FUNCTIONS, LIMITS, Limits, allows, check_queries
 from weft.query.query import Query
-from weft.query.scalar_functions import SCALAR_FUNCTIONS
 from weft.query.sql import parse_query
-from weft.query.trust import check_functions
+from weft.query.trust import check_untrusted
+from weft.query.trust.allowed import SCALAR_FUNCTIONS
 from weft.query.window import Window
 
 DANGEROUS = [
@@ -67,7 +67,7 @@ def test_no_place_of_a_query_takes_it(sql):
     ]
     for given in places:
         with pytest.raises(QueryError):
-            check_functions([Query("q", window=window, **given)])
+            check_untrusted([Query("q", window=window, trusted=False, **given)])
     with pytest.raises(QueryError):
         asked_queries(
             f"SELECT count(*) AS n FROM t WHERE {sql} GROUP BY window(ts, '1 hour')", "ts", name="q"
@@ -87,11 +87,13 @@ def test_no_place_of_a_query_takes_it(sql):
     ids=str,
 )
 def test_a_function_of_ones_own_is_for_code_and_for_whom_the_owner_allows(given, monkeypatch):
-    asked = Query("q", window=Window(range="1 hour"), **{"aggs": {"n": "count(*)"}, **given})
+    given = {"aggs": {"n": "count(*)"}, **given}
+    check_untrusted([Query("q", window=Window(range="1 hour"), **given)])  # the program's own
+    asked = Query("q", window=Window(range="1 hour"), trusted=False, **given)
     with pytest.raises(ExpressionError, match=r"'q': fair_price is .* WEFT_ALLOW_FUNCTIONS=fair_"):
-        check_functions([asked])
+        check_untrusted([asked])
     monkeypatch.setenv(FUNCTIONS, "Fair_Price")
-    check_functions([asked])
+    check_untrusted([asked])
     monkeypatch.setenv(FUNCTIONS, "*")
     assert allows("anything")
 

@@ -49,8 +49,8 @@ CASES = {
     "missing column": (
         "source: {format: parquet, path: trades, watermark: 1 minute}",
         "{name: hourly, aggs: {hi: max(prize)}, range: 1 hour}",
-        "job.yaml: query 'hourly' cannot run on this DataFrame: [UNRESOLVED_COLUMN.WITH_SUGGESTION]"
-        " A column, variable, or function parameter with name `prize` cannot be resolved.",
+        "job.yaml: query 'hourly' cannot run on this DataFrame: 'prize' is not a column of the "
+        "stream, in 'max(prize)'; its columns are ts, symbol, price, volume",
     ),
     "aggregate of the wrong type": (
         "source: {format: parquet, path: trades, watermark: 1 minute}",

@@ -8,7 +8,7 @@ from weft.errors import QueryError
 from weft.job.queries import time_column
 from weft.query.query import Query
 from weft.query.sql import parse_queries
-from weft.query.trust import check_functions
+from weft.query.trust import check_untrusted
 from weft.query.workload import Workload
 
 _FILES = (".sql", ".yaml", ".yml", ".json")
@@ -33,7 +33,7 @@ def asked_queries(
         asked = parse_queries(sql, name=name)
         if name is None and any(query.name == f"q{n}" for n, query in enumerate(asked, 1)):
             raise QueryError("the query needs a name: --name, or a comment '-- name: x' before it")
-    check_functions(asked)
+    check_untrusted(asked)
     for query in asked:
         said = time_column([query]) if query.source and query.source.time else time
         if said.lower() != time.lower():

@@ -12,7 +12,7 @@ from weft.job.document import Document, Steps
 from weft.query.files import read_entry
 from weft.query.limits import check_queries
 from weft.query.query import Query
-from weft.query.trust import check_functions
+from weft.query.trust import check_untrusted
 from weft.query.workload import Workload
 
 _FIELD = re.compile(r"\b(name|aggs|range|slide|offset|where|by|having)(?:\['([^']*)'\])?=")
@@ -39,7 +39,7 @@ def read_queries(document: Document, folder: Path) -> tuple[tuple[Query, ...], l
                 taken[query.name.casefold()] = document.where(steps)
                 found.append(query)
     try:
-        check_functions(found)
+        check_untrusted(found)
         check_queries(found)
     except QueryError as error:
         wrong.append(document.at(("queries",), f": {error}"))

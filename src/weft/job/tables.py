@@ -9,7 +9,7 @@ from weft.errors import JobError
 from weft.job.model import Job, SourceSpec
 from weft.job.queries import misfit, time_column
 from weft.job.variables import literal
-from weft.query.trust import check_functions
+from weft.query.trust import check_untrusted
 from weft.query.workload import Workload
 
 _FORMATS = {
@@ -34,7 +34,7 @@ def job_on_table(
     A CSV has a header, unless the options say otherwise.
     """
     workload = Workload.load(queries)
-    check_functions(workload)
+    check_untrusted(workload)
     kind = format or _format(source)
     given = dict(options or {})
     if kind == "csv":

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from weft.errors import ExpressionError
+from weft.query.clock_texts import clock_refusal
 from weft.query.functions import (
     AGGREGATES,
     CLOCK_WITHOUT_ARGUMENTS,
@@ -98,8 +99,9 @@ def refusal(node: Node) -> str | None:
         word = node.parts[0].lower()
         if word in CLOCK_WORDS:
             return f"{word} {NOT_DETERMINISTIC[word]}; a column of this name needs backquotes"
-    if not isinstance(node, Call):
-        return None
+    told = clock_refusal(node)
+    if told is not None or not isinstance(node, Call):
+        return told
     name = function_name(node)
     if name in NOT_DETERMINISTIC:
         return f"{name} {NOT_DETERMINISTIC[name]}"

@@ -104,7 +104,7 @@ def read_entry(entry: Any, position: int) -> list[Query]:
     by = entry.get("by") or ()
     if not isinstance(by, (str, list, tuple)):
         raise WorkloadError(f"by={by!r} is not a list of columns")
-    return [Query(entry["name"], aggs=entry["aggs"], window=window, by=by, **rest)]
+    return [Query(entry["name"], aggs=entry["aggs"], window=window, by=by, trusted=False, **rest)]
 
 
 def _check_fields(data: Mapping[Any, Any], accepted: tuple[str, ...], what: str) -> None:

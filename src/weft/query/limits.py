@@ -1,6 +1,7 @@
 """What an untrusted query may ask for: functions, sizes and numbers, as the owner sets them.
 
 The owner is whoever runs the process: limits come from its environment, never from a job file.
+Their defaults protect a worker with 1 GB of memory.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ LIMITS, FUNCTIONS = "WEFT_LIMITS", "WEFT_ALLOW_FUNCTIONS"
 class Limits:
     """How much may be asked for at once; `WEFT_LIMITS` sets others.
 
-    >>> Limits.read("queries=500, text=20000")
-    Limits(queries=500, predicates=10000, progressions=100000, windows_per_row=1000000, text=20000)
+    >>> Limits.read("queries=500, text=20000").queries
+    500
     """
 
     queries: int = 100_000
@@ -34,8 +35,18 @@ class Limits:
     """Different conditions among them."""
     progressions: int = 100_000
     """Different progressions of edges among their windows."""
-    windows_per_row: int = 1_000_000
-    """Windows of one query that a row lies in: range / slide."""
+    windows_per_row: int = 50_000
+    """Windows of one query that a row lies in: range / slide. (30 days by a minute are 43,200.)"""
+    windows: int = 5_000_000
+    """Windows of one query that a bucket answers in one micro-batch."""
+    groups: int = 2_000_000
+    """Groups of one slice that a bucket of a stream keeps."""
+    state_bytes: int = 8_000_000_000
+    """Bytes of state that a stream keeps for the queries of one tree."""
+    value_bytes: int = 1_000_000
+    """Bytes of a value that an untrusted expression may make of one row."""
+    pattern: int = 1_000
+    """Characters of an untrusted regular expression, and the most that it may count to."""
     text: int = 100_000
     """Characters of an expression or statement."""
 

@@ -47,6 +47,8 @@ def _check(name: object, field: str) -> str:
         raise QueryError(
             f"{field}={name[:40]!r}... has {len(name)} characters: at most {LONGEST} are accepted"
         )
+    if "${" in name:
+        raise QueryError(f"{field}={name!r} holds '${{', for which Spark may put a setting")
     for char in name:
         if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
             raise QueryError(f"{field}={name!r} holds the control character {char!r}")

@@ -39,6 +39,10 @@ class Query:
     on the answers. What was given is checked here, so that a query that exists can be planned.
     Queries are equal if they mean the same, however they are spelled.
 
+    A query that Python code makes is trusted: it may call functions of your own, and no limit on
+    the size of values holds. Pass `trusted=False` for texts that come from somebody else; SQL,
+    files, requests and the dashboard make untrusted queries (see docs/threat-model.md).
+
     >>> q = Query("big", aggs={"n": "count(*)", "value": "sum(price * volume)"},
     ...           window=Window(range="12 minutes", slide="5 minutes"),
     ...           where="50000 < volume", by="symbol")
@@ -55,6 +59,8 @@ class Query:
     having: str | None
     source: Source | None
     """The table and time column that SQL named; for the caller to check, no part of the meaning."""
+    trusted: bool
+    """Whether the owner's own code asks; no part of the meaning."""
     _aggs: tuple[tuple[str, str], ...]
 
     def __init__(
@@ -67,6 +73,7 @@ class Query:
         by: str | Iterable[str] = (),
         having: str | None = None,
         source: Source | None = None,
+        trusted: bool = True,
     ) -> None:
         check_query_name(name)
         object.__setattr__(self, "name", name)
@@ -94,6 +101,7 @@ class Query:
         object.__setattr__(self, "by", listed)
         object.__setattr__(self, "having", having)
         object.__setattr__(self, "source", source)
+        object.__setattr__(self, "trusted", trusted)
         object.__setattr__(self, "_aggs", tuple(aggs.items()))
         self._check()
 
@@ -151,6 +159,10 @@ class Query:
         for part in self.parts:
             texts += [*part.args, *([part.where] if part.where else [])]
         return frozenset(column for text in texts for column in columns(text))
+
+    def as_trusted(self) -> Query:
+        """The same query, as the owner's own: for SQL that your program wrote itself."""
+        return Query.from_dict(self.to_dict(), trusted=True)
 
     def _check(self) -> None:
         _ = self.predicate
@@ -215,11 +227,15 @@ class Query:
             "by": list(self.by),
             "having": self.having,
             "source": self.source and {"table": self.source.table, "time": self.source.time},
+            "trusted": self.trusted,
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Query:
-        """Read what `to_dict` wrote."""
+    def from_dict(cls, data: Mapping[str, Any], *, trusted: bool | None = None) -> Query:
+        """Read what `to_dict` wrote.
+
+        What somebody else wrote is read with `trusted=False`, whatever it says of itself.
+        """
         source = data.get("source")
         return cls(
             data["name"],
@@ -229,4 +245,5 @@ class Query:
             by=data.get("by", ()),
             having=data.get("having"),
             source=Source(source["table"], source["time"]) if source else None,
+            trusted=data.get("trusted") is True if trusted is None else trusted,
         )

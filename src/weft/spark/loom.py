@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
-from weft.errors import EngineError, WorkloadError
+from weft.errors import EngineError, PlanError, WorkloadError
 from weft.plan.explain import describe_window
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
 from weft.query.query import Query
+from weft.query.trust import check_untrusted
 from weft.slices.method import Kind as Slicing
+from weft.spark.as_written import texts_as_written
 from weft.spark.batch import Batch, run_plan
 from weft.spark.check import check_queries
 from weft.spark.results import Results
@@ -43,18 +45,27 @@ class Loom:
         self._measured: tuple[frozenset[object], Measured] | None = None
 
     @property
+    def spark(self) -> SparkSession:
+        """The session of the DataFrame."""
+        return self.df.sparkSession
+
+    @property
     def queries(self) -> tuple[Query, ...]:
         """The queries, in the order added."""
         return tuple(self._queries.values())
 
-    def add(self, query: Query | str, name: str | None = None) -> Query:
+    def add(
+        self, query: Query | str, name: str | None = None, *, trusted: bool = False
+    ) -> Query:  # fmt: skip
         """Add a query, or the SQL of one in any dialect, which may bring a name of its own.
 
         A statement with several windows is several queries: `weft.query.sql.parse_queries` reads
-        it, and each is added.
+        it, and each is added. SQL may come from anyone, so it is checked as untrusted; with
+        `trusted` it is your own program's, and may call functions that you have registered.
         """
         if isinstance(query, str):
             query = self._parsed(query, name)
+            query = query.as_trusted() if trusted else query
         elif name is not None and name.lower() != query.name.lower():
             raise WorkloadError(f"name={name!r}: the query is named {query.name!r} already")
         if query.window.axis != self.axis.axis:
@@ -65,6 +76,7 @@ class Loom:
             )
         if query.name.lower() in self._queries:
             raise WorkloadError(f"query {query.name!r} is in the loom already; drop it first")
+        check_untrusted([query])
         self._queries[query.name.lower()] = query
         return query
 
@@ -97,6 +109,7 @@ class Loom:
             raise WorkloadError(f"no query {name!r} in the loom; it has {known}")
         return self._queries.pop(name.lower())
 
+    @texts_as_written
     def plan(
         self, *, rate: float | None = None, strategy: str | None = None, engine: Engine = "auto",
         **options: Any,
@@ -129,6 +142,7 @@ class Loom:
             **options,
         )
 
+    @texts_as_written
     def measured(self) -> Measured:
         """The rate, span, groups and fragments of the DataFrame; measured once per set of keys."""
         needs = frozenset(
@@ -138,6 +152,7 @@ class Loom:
             self._measured = needs, measure(self.df, self.axis, self.queries)
         return self._measured[1]
 
+    @texts_as_written
     def explain(self, **options: Any) -> str:
         """The plan, and how each tree of it would be run."""
         engine = options.get("engine", "auto")
@@ -148,6 +163,7 @@ class Loom:
             lines += [f"run: tree {choice.tree} as {choice}" for choice in batch.choices]
         return "\n".join(lines)
 
+    @texts_as_written
     def run(
         self, *, engine: Engine = "auto", plan: Plan | None = None, persist: bool = True,
         slicing: Slicing | None = None,
@@ -166,6 +182,7 @@ class Loom:
         plan = self.plan(engine=engine, **options) if plan is None else plan
         return Results(self._batch(plan, engine, slicing), persist=persist)
 
+    @texts_as_written
     def start(
         self, sink: str | Sink, *, checkpoint: str, trigger: str | None = None, **options: Any
     ) -> Running:
@@ -190,17 +207,21 @@ class Loom:
             **options,
         )
 
+    @texts_as_written
     def verify(self, **options: Any) -> VerifyReport:
         """Run the plain Spark queries beside the plan and compare row by row."""
         with self.run(**options) as results:
             return verify(self.df, self.axis, self.queries, results)
 
     def _batch(self, plan: Plan, engine: Engine, slicing: Slicing | None = None) -> Batch:
+        if set(plan.queries) != set(self.queries):
+            raise PlanError("the plan is of other queries than the loom has: plan these")
         covered = any(tree.coverage is not None for tree in plan.trees)
         chosen = ("rewrite" if covered else "operator") if engine == "auto" else engine
         measured = self._measured[1] if self._measured else None
         return run_plan(self.df, self.axis, plan, chosen, self.types(), measured, slicing)
 
+    @texts_as_written
     def types(self) -> dict[str, str]:
         """The types of arguments and keys; asked for once, and again when queries change."""
         if self._checked is None or self._checked[0] != self.queries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import TracebackType
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window as Over
 from pyspark.storagelevel import StorageLevel
@@ -14,6 +14,7 @@ from weft.errors import EngineError
 from weft.plan.lower import lowered
 from weft.plan.time_axis import quote
 from weft.query.query import Query
+from weft.spark.as_written import texts_as_written
 from weft.spark.batch import Batch, Direct, Woven
 from weft.spark.long import long_table
 from weft.spark.rewrite import apply
@@ -37,6 +38,12 @@ class Results(Mapping[str, DataFrame]):
             queries = [piece.query] if isinstance(piece, Direct) else piece.queries
             self._place.update({query.name.lower(): (number, query) for query in queries})
 
+    @property
+    def spark(self) -> SparkSession:
+        """The session of the answers."""
+        return self.batch.pieces[0].frame.sparkSession
+
+    @texts_as_written
     def __getitem__(self, name: str) -> DataFrame:
         number, query = self._find(name)
         piece = self.batch.pieces[number]
@@ -50,6 +57,7 @@ class Results(Mapping[str, DataFrame]):
     def __len__(self) -> int:
         return len(self._place)
 
+    @texts_as_written
     def all(self) -> DataFrame:
         """Every answer in one long table: `query`, `window`, the keys, the aggregates by name.
 
@@ -60,6 +68,7 @@ class Results(Mapping[str, DataFrame]):
             [self._piece(number) for number in range(len(self.batch.pieces))], self.batch.axis
         )
 
+    @texts_as_written
     def changed(self, name: str) -> DataFrame:
         """The rows of a query whose aggregates differ from those of the key's previous window."""
         _, query = self._find(name)
@@ -71,6 +80,7 @@ class Results(Mapping[str, DataFrame]):
         marked = answers.withColumn("weft_changed", first | ~values.eqNullSafe(before))
         return marked.where("weft_changed").drop("weft_changed")
 
+    @texts_as_written
     def wide(self, keys: Sequence[str] = (), queries: Sequence[str] | None = None) -> DataFrame:
         """One row per key and instant, one column per query and aggregate: a feature table.
 

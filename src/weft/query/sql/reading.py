@@ -17,6 +17,7 @@ from weft.query.sql.recognise import recognise
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.spark import SPARK
 from weft.query.syntax.lexer import Token, place, tokenize
+from weft.query.syntax.reader import refuse_substitution
 
 DIALECTS: dict[DialectName, Dialect] = {
     dialect.name: dialect for dialect in (SPARK, CQL, ASA, FLINK)
@@ -114,6 +115,7 @@ def _queries(
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     try:
         check_text(sql[begin:end], "the statement")
+        refuse_substitution(sql, begin, end)
         asked = _asked(sql, statement.tokens, dialect)
         named = named or asked.into
         return asked.queries(named or place_name)

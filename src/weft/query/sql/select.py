@@ -121,6 +121,7 @@ class Select:
             by=[self._by(key, alias) for key, alias in keys],
             having=None if having is None else write(having),
             source=Source(write(self.table), time),
+            trusted=False,
         )
 
     def _columns(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from weft.errors import ExpressionError
 from weft.query.limits import check_text
 from weft.query.syntax.converter import convert
-from weft.query.syntax.lexer import Token, tokenize
+from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.masking import EXPRESSION_WORDS, Masked, join_types, mask, parse
 from weft.query.syntax.tree import Node
 from weft.query.syntax.writer import write_tersely
@@ -25,6 +25,7 @@ def read_expression(sql: str) -> Node:
     Op(at=0, op='>', args=(Name(at=0, parts=('volume',)), Literal(at=9, kind='number', text='50')))
     """
     check_text(sql, "the expression")
+    refuse_substitution(sql)
     masked = mask(sql, EXPRESSION_WORDS)
     if not masked.tokens:
         raise ExpressionError("the expression is empty")
@@ -53,6 +54,20 @@ _REFUSED_OPERATORS = {
     "=>": "named arguments are not served",
     ":": "paths into variants are not served: use a function such as get_json_object",
 }
+
+
+def refuse_substitution(sql: str, begin: int = 0, end: int | None = None) -> None:
+    """Refuse what Spark may replace before it reads a text, so that it would read another one."""
+    at = sql.find("${", begin, end)
+    if at >= 0:
+        raise ExpressionError(
+            place(
+                sql,
+                at,
+                "'${' is not accepted, in constants and names neither, because Spark may put a "
+                "setting in its place: write concat('$', '{...}')",
+            )
+        )
 
 
 def refuse_tokens(masked: Masked) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from weft.errors import EngineError
 from weft.plan.plan import Plan
 from weft.query.query import Query
-from weft.query.trust import check_functions
+from weft.query.trust import check_untrusted
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Burst:
         filled: set[str] = set()
         for request in asked:
             if request["op"] == "add":
-                query = Query.from_dict(request["query"])
-                check_functions([query])
+                query = Query.from_dict(request["query"], trusted=False)
+                check_untrusted([query])
                 name = query.name.lower()
                 if name in known or query.window.axis != queries[0].window.axis:
                     raise EngineError(f"query {query.name!r} cannot be added")

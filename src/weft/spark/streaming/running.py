@@ -17,7 +17,7 @@ from weft.job.variables import redact
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.query.trust import check_functions
+from weft.query.trust import check_untrusted
 from weft.sinks import MicroBatch, Sink
 from weft.sinks.files import locate
 from weft.spark.failures import spark_message
@@ -297,6 +297,7 @@ class Running:
             from weft.query.sql import parse_query
 
             query = parse_query(query, name)
+        check_untrusted([query])
         with self._lock:
             if query.window.axis != self.axis.axis:
                 raise EngineError(
@@ -413,8 +414,7 @@ class Running:
     def _handle(self, asked: dict[str, Any]) -> str | None:
         try:
             if asked["op"] == "add":
-                query = Query.from_dict(asked["query"])
-                check_functions([query])
+                query = Query.from_dict(asked["query"], trusted=False)
                 self.add(query, backfill=bool(asked["backfill"]))
             elif asked["op"] in ("drop", "pause", "resume"):
                 {"drop": self.drop, "pause": self.pause, "resume": self.resume}[asked["op"]](

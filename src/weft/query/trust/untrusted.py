@@ -1,0 +1,142 @@
+"""Untrusted queries: what a stranger's text may not hold, judged by our own reading of it.
+
+SQL text, files of queries, requests, the dashboard and job files are untrusted; a `Query` that
+Python code makes is the owner's own, and is not asked (unless it says `trusted=False`). This is the
+first of two gates. The second, `weft.spark.parsed`, judges the tree that Spark itself has parsed,
+and does not rely on this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from weft.errors import ExpressionError
+from weft.query.aggregates.part import Part
+from weft.query.expression import function_name
+from weft.query.functions import AGGREGATES
+from weft.query.limits import FUNCTIONS, LIMITS, allows, limits
+from weft.query.query import Query
+from weft.query.syntax.lexer import place
+from weft.query.syntax.literals import string_value
+from weft.query.syntax.reader import read_expression
+from weft.query.syntax.tree import Call, Literal, Node, walk
+from weft.query.trust.allowed import OPTIONS, REACHING, SCALAR_FUNCTIONS
+from weft.query.trust.matching import matching_refusal
+from weft.query.trust.value_size import check_value_size
+
+
+def check_untrusted(queries: Iterable[Query]) -> None:
+    """Refuse untrusted queries that reach outside their rows, or make too much of them.
+
+    >>> from weft.query.window import Window
+    >>> asked = Query("q", aggs={"n": "count(*)"}, window=Window(range="1 hour"), where="odd(x)",
+    ...               trusted=False)
+    >>> check_untrusted([asked])
+    Traceback (most recent call last):
+    weft.errors.ExpressionError: query 'q': odd is not one of Spark's own deterministic functions...
+    """
+    for query in queries:
+        if query.trusted:
+            continue
+        try:
+            for text in texts(query):
+                check_expression(text.sql)
+            for part in query.parts:
+                _check_kept(part)
+        except ExpressionError as error:
+            raise ExpressionError(f"query {query.name!r}: {error}") from None
+
+
+def check_expression(sql: str) -> None:
+    """Refuse one expression of an untrusted query."""
+    node = read_expression(sql)
+    for part in walk(node):
+        reason = refusal(sql, part)
+        if reason is not None:
+            raise ExpressionError(place(sql, part.at, reason))
+    check_value_size(sql, node)
+
+
+def refusal(sql: str, node: Node) -> str | None:
+    """Why an untrusted text may not hold a node; None if it may."""
+    reason = matching_refusal(sql, node)
+    if reason is not None or not isinstance(node, Call):
+        return reason
+    name = function_name(node)
+    if allows(name):
+        return None
+    if name in REACHING:
+        return f"{name} {REACHING[name]}; {_allow(name)}"
+    if name not in SCALAR_FUNCTIONS and name not in AGGREGATES:
+        near = get_close_matches(name, SCALAR_FUNCTIONS | AGGREGATES, n=3, cutoff=0.7)
+        meant = f" (did you mean {' or '.join(near)}?)" if near else ""
+        return (
+            f"{name} is not one of Spark's own deterministic functions{meant}; a function of your "
+            f"own (UDF) runs code: {_allow(name)}, or, in Python, with trusted=True"
+        )
+    return _options(name, node)
+
+
+def _allow(name: str) -> str:
+    return (
+        f"it is accepted where whoever runs this allows it: {FUNCTIONS}={name} in the environment"
+    )
+
+
+def _options(name: str, call: Call) -> str | None:
+    """Options are a constant map of known names: some functions have ones that name files."""
+    position, known = OPTIONS.get(name, (len(call.args), frozenset()))
+    if position >= len(call.args):
+        return None
+    given = call.args[position]
+    if not isinstance(given, Call) or function_name(given) != "map":
+        return f"{name}: its options have to be written as map('option', 'value', ...)"
+    for key in given.args[::2]:
+        text = string_value(key) if isinstance(key, Literal) else None
+        if text is None or text.lower() not in known:
+            shown = "a name that is no constant" if text is None else repr(text[:60])
+            return (
+                f"{name}: option {shown} is not accepted; accepted are {', '.join(sorted(known))}"
+            )
+    return None
+
+
+def _check_kept(part: Part) -> None:
+    """Refuse a part whose constant asks for much memory, because every group has one."""
+    needed = 0
+    if part.kind == "hll":
+        needed = 2 ** int(part.options[0])
+    elif part.kind.startswith(("first_n", "last_n")):
+        needed = 8 * int(part.options[0])
+    most = limits().value_bytes
+    if needed > most:
+        raise ExpressionError(
+            f"{part} would keep up to {needed:,} bytes for every group: at most {most:,} are "
+            f"accepted (the limit value_bytes of {LIMITS})"
+        )
+
+
+@dataclass(frozen=True)
+class Text:
+    """An expression of a query, and the names it may hold beside the stream's columns."""
+
+    sql: str
+    names: frozenset[str] = frozenset()
+
+
+def texts(query: Query) -> Iterator[Text]:
+    """Every expression of a query, as given and as it is run."""
+    rows = [query.where, query.predicate]
+    rows += [sql for key in query.keys for sql in (key.native, key.expression)]
+    rows += [output.native for output in query.outputs]
+    rows += [sql for part in query.parts for sql in (*part.args, part.where)]
+    yield from (Text(sql) for sql in rows if sql)
+    having = query.having_filter
+    answers = frozenset(("window", *(key.name for key in query.keys)))
+    if having is not None:
+        yield Text(having.native, answers)
+    for output in (*query.outputs, *([] if having is None else [having])):
+        values = [f"weft_{position}" for position in range(len(output.calls))]
+        yield Text(output.render(values), answers | frozenset(values))
