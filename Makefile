@@ -50,7 +50,7 @@ soak: $(READY)
 
 # Whatever reads untrusted input, fed with mutations of good input: `make fuzz MINUTES=10`.
 fuzz: $(READY)
-	$(BIN)/python scripts/fuzz.py --minutes $(MINUTES) --write docs/reliability.md
+	$(BIN)/python scripts/fuzz.py --spark --minutes $(MINUTES) --write docs/reliability.md
 
 # What is installed, as CycloneDX; and what is known against it, where that can be asked.
 sbom: $(READY)

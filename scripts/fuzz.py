@@ -3,11 +3,16 @@
 Texts and bytes that are known to be good are mutated, thousands of times a minute. What comes out
 must be a result or an error of weft's; anything else is a crash, and so is an input that takes
 longer than `PATIENCE`. A crash is written to fuzz-crashes/ and ends the run with exit code 1.
+
+With `--spark`, untrusted expressions are read by Spark too: a text that weft accepts and of whose
+tree in Spark any node is not allowed counts as a crash, with substitution of `${...}` left on.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import logging
 import random
 import sys
 import tempfile
@@ -16,8 +21,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import yaml
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "query" / "sql"))
@@ -29,6 +36,8 @@ from weft.job.document import read_text  # noqa: E402
 from weft.job.schema import problems  # noqa: E402
 from weft.query.expression import normalise  # noqa: E402
 from weft.query.sql import parse_queries  # noqa: E402
+from weft.query.trust.spark_tree import tree_refusal  # noqa: E402
+from weft.query.trust.untrusted import check_expression  # noqa: E402
 from weft.sinks.files import Folder  # noqa: E402
 from weft.spark.faults.outcome import write_between  # noqa: E402
 from weft.spark.streaming.bucket import _index  # noqa: E402
@@ -41,6 +50,7 @@ from weft.spark.streaming.pieces import (  # noqa: E402
 )
 
 PATIENCE = 20.0
+Target = Callable[[random.Random], tuple[str | bytes, Callable[[], object]]]
 TABLE = pa.table({"slice": [1, 2, 3], "k": ["a", "b", None], "d": [1.5, None, 3.0]})
 INDEX = {
     "frontier": 5,
@@ -163,8 +173,86 @@ def file(chance: random.Random) -> tuple[bytes, Callable[[], object]]:
     return data, lambda: folder.read("bad.json", "catalogue")
 
 
+ATTACKS = yaml.safe_load((ROOT / "tests/query/trust/attacks.yaml").read_text())
+HOSTILE = [one["sql"] for family in ATTACKS.values() for one in family if "sql" in one]
+HARMLESS = [
+    "v > 1 AND upper(s) LIKE 'A%' OR NOT (v IN (1, 2, 3))",
+    "CASE WHEN v > 1 THEN s ELSE 'a' END = concat(s, '$', '{x}')",
+    "exists(a, x -> x > v) AND st.f = 2 AND `v` BETWEEN 1 AND 2",
+    "CAST(s AS DECIMAL(10, 2)) > 1.5BD AND ts > TIMESTAMP '2024-01-01' - INTERVAL 1 DAY",
+    "s = \"it's\" AND s <> 'say \"so\"' AND s = 'it''s' AND s = r'\\d' -- so",
+    "regexp_extract(s, '(a)(b)', 1) = 'a' /* and */ AND element_at(a, 1) = 3",
+]
+PIECES = ["'", '"', "`", "${", "}", "${a'", "--", "/*", "*/", "\\", "''", '""', "(SELECT 1)", "\n"]
+PIECES += ["||", "r'", "X'", "reflect('a','b')", "IDENTIFIER('a')", "DATE'", "::", ":", "{", "$"]
+
+
+def gate(parse: Callable[[str], list[dict[str, object]] | None]) -> Target:
+    """Untrusted expressions, read by weft and by Spark."""
+
+    def target(chance: random.Random) -> tuple[str, Callable[[], object]]:
+        text = chance.choice(HOSTILE if chance.random() < 0.5 else HARMLESS)
+        for _ in range(chance.choice([0, 1, 1, 2, 3, 5])):
+            at = chance.randrange(len(text) + 1)
+            change = chance.randrange(4)
+            if change == 0:
+                text = text[:at] + chance.choice(PIECES) + text[at:]
+            elif change == 1:
+                text = text[:at] + text[at + chance.randint(1, 6) :]
+            elif change == 2:
+                other = chance.choice(HOSTILE + HARMLESS)
+                begin = chance.randrange(len(other) + 1)
+                text = text[:at] + other[begin : begin + chance.randint(1, 30)] + text[at:]
+            else:
+                text = f"{text} {chance.choice(['AND', 'OR', '||'])} {chance.choice(HARMLESS)}"
+
+        def judge() -> None:
+            check_expression(text)
+            normalised = normalise(text)
+            for sql in (text, normalised):
+                nodes = parse(sql)
+                refused = None if nodes is None else tree_refusal(sql, nodes, lambda parts: True)
+                if refused is not None:
+                    raise AssertionError(f"weft accepts what Spark reads otherwise: {refused}")
+
+        return text, judge
+
+    return target
+
+
+def spark_parser() -> Callable[[str], list[dict[str, object]] | None]:
+    """Spark's own parser, as it is set up by default; None for what it does not read."""
+    from weft.spark.session import local_session
+
+    for logger in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        logging.getLogger(logger).setLevel(logging.CRITICAL + 1)  # a page for every mistake
+    return parser_of(local_session(1, memory="1g"))
+
+
+def parser_of(spark: Any) -> Callable[[str], list[dict[str, object]] | None]:
+    """The parser of a session, substitution and all."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    parser = spark._jsparkSession.sessionState().sqlParser()
+
+    def parse(sql: str) -> list[dict[str, object]] | None:
+        try:
+            return json.loads(parser.parseExpression(sql).toJSON())  # type: ignore[no-any-return]
+        except (PySparkException, Py4JJavaError, UnicodeError):
+            return None
+
+    return parse
+
+
 SCRATCH = Path(tempfile.gettempdir()) / "weft-fuzz"
-TARGETS = {"sql": sql, "expression": expression, "job": job, "state": state, "file": file}
+TARGETS: dict[str, Target] = {
+    "sql": sql,
+    "expression": expression,
+    "job": job,
+    "state": state,
+    "file": file,
+}
 
 
 def fuzz(seconds: float, seed: int, crashes: Path) -> tuple[Counter[str], list[Path]]:
@@ -203,7 +291,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--crashes", type=Path, default=ROOT / "fuzz-crashes")
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the figures into a page")
+    parser.add_argument("--spark", action="store_true", help="compare with what Spark reads")
     given = parser.parse_args()
+    if given.spark:
+        TARGETS["gate"] = gate(spark_parser())
     counts, found = fuzz(given.minutes * 60, given.seed, given.crashes)
     text = figures(counts, given.minutes, given.seed, len(found))
     print(text)

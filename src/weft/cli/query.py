@@ -70,10 +70,11 @@ def add(
     @cache
     def rows() -> Any:
         """The stream's rows, for which Spark is started: asked for only if no stream runs."""
-        from weft.spark.jobs import job_loom
+        from weft.spark.jobs import job_loom, job_sink
 
-        loom = job_loom(ctx.with_resource(spark_for(ctx, read)), read, streaming=True)
-        return loom.df, loom.axis
+        spark = ctx.with_resource(spark_for(ctx, read))
+        loom = job_loom(spark, read, streaming=True)
+        return loom.df, loom.axis, job_sink(spark, read) if read.sink else None
 
     done = []
     for one in asked:

@@ -37,10 +37,10 @@ class Limits:
     """Different progressions of edges among their windows."""
     windows_per_row: int = 50_000
     """Windows of one query that a row lies in: range / slide. (30 days by a minute are 43,200.)"""
-    windows: int = 5_000_000
-    """Windows of one query that a bucket answers in one micro-batch."""
+    windows: int = 20_000_000
+    """Windows of one query that a bucket of a stream answers in one micro-batch, of all groups."""
     groups: int = 2_000_000
-    """Groups of one slice that a bucket of a stream keeps."""
+    """Groups of one query that a bucket of a stream answers in one micro-batch."""
     state_bytes: int = 8_000_000_000
     """Bytes of state that a stream keeps for the queries of one tree."""
     value_bytes: int = 1_000_000

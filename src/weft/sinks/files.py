@@ -74,6 +74,11 @@ class Folder:
             folder.write(name, kind, body)
             folder._sync(name)
 
+    def unkeep(self, name: str) -> None:
+        """Remove a file that `keep` wrote, and its copy: the file first, which readers look at."""
+        for folder in (self, self.sub(_COPIES)):
+            folder.remove(name)
+
     def kept(self, name: str, kind: str) -> Any:
         """What `keep` wrote; a file that is damaged or gone is put back from its copy."""
         try:
@@ -127,6 +132,23 @@ class Folder:
         aside = self.sub(ASIDE)
         self.system.create_dir(aside.path, recursive=True)
         self.system.move(f"{self.path}/{name}", f"{aside.path}/{name}")
+
+    def move_to(self, other: Folder, name: str) -> bool:
+        """Move a file; False if it is not there any more. Of several who try, one succeeds."""
+        self.system.create_dir(other.path, recursive=True)
+        try:
+            self.system.move(f"{self.path}/{name}", f"{other.path}/{name}")
+        except (FileNotFoundError, OSError):
+            return False
+        return True
+
+    def withdraw(self, name: str) -> bool:
+        """Remove a file; False if it is not there any more."""
+        try:
+            self.system.delete_file(f"{self.path}/{name}")
+        except (FileNotFoundError, OSError):
+            return False
+        return True
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""

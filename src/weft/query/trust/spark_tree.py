@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from weft.errors import ExpressionError
 from weft.query.functions import AGGREGATES
 from weft.query.limits import allows
 from weft.query.syntax.reader import read_expression
@@ -54,7 +55,10 @@ def tree_refusal(sql: str, nodes: Nodes, is_column: Known) -> str | None:
     >>> tree_refusal("x", nodes, lambda parts: True)
     'Spark reads ScalarSubquery in it, which is not accepted from an untrusted query'
     """
-    names = dict(_names(read_expression(sql)))
+    try:
+        names = dict(_names(read_expression(sql)))
+    except ExpressionError:  # the first gate's to say; here every name in it is one too many
+        names = {}
     reasons = _judged(iter(nodes), names, is_column, frozenset())
     return next((reason for reason in reasons if reason is not None), None)
 

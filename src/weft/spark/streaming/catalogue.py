@@ -133,6 +133,15 @@ class Catalogue:
         paused = ((entry.number, entry.paused) for entry in self.entries)
         return frozenset(number for number, since in paused if since is not None and since <= batch)
 
+    def youngest_untrusted(self) -> dict[int, int]:
+        """For every store the untrusted query that came last, if it has any."""
+        return {
+            assignment.store: entry.number
+            for entry in sorted(self.entries, key=lambda entry: entry.number)
+            if not entry.query.trusted
+            for assignment in entry.assignments
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
         return {
@@ -199,6 +208,10 @@ class CatalogueFiles:
     def write(self, catalogue: Catalogue) -> None:
         """Make this the catalogue."""
         self.folder.keep(_file(catalogue.number), _KIND, catalogue.to_dict())
+
+    def withdraw(self, catalogue: Catalogue) -> None:
+        """Take a change back that could not be started with: the one before is the latest again."""
+        self.folder.unkeep(_file(catalogue.number))
 
 
 def _file(number: int) -> str:

@@ -17,6 +17,8 @@ from weft.spark.streaming.requests import Requests
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from weft.sinks import Sink
+
 Way = Literal["running", "stored"]
 """A change was made by the running stream, or written for the next one that starts."""
 
@@ -32,12 +34,12 @@ def stored(checkpoint: str) -> Catalogue:
 def add_query(
     checkpoint: str,
     query: Query,
-    rows: Callable[[], tuple[DataFrame, TimeAxis]],
+    rows: Callable[[], tuple[DataFrame, TimeAxis, Sink | None]],
     *,
     backfill: bool = False,
     timeout: float = 120.0,
 ) -> Way:
-    """Add a query; `rows` gives the stream's DataFrame to check it on if no stream runs."""
+    """Add a query; `rows` gives the stream's rows and sink to check it on if no stream runs."""
     catalogue = stored(checkpoint)
     known = {entry.query.name.lower() for entry in catalogue.entries}
     if query.name.lower() in known:
@@ -51,7 +53,10 @@ def add_query(
     then = next_catalogue(catalogue, plan, progress, [query.name] if backfill else [])
     from weft.spark.streaming.compile import compile_catalogue  # Spark is needed only from here on
 
-    compile_catalogue(then, *rows())
+    df, axis, sink = rows()
+    compiled = compile_catalogue(then, df, axis)
+    if sink is not None:
+        sink.check(compiled.answered, then.settings.mode)
     CatalogueFiles(checkpoint).write(then)
     return "stored"
 

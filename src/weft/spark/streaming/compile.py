@@ -17,12 +17,14 @@ from weft.query.query import Query
 from weft.sinks.contract import Answered
 from weft.slices.fragments import FragmentPlan
 from weft.spark.arrow import arrow_schema, arrow_type
+from weft.spark.as_written import as_written
 from weft.spark.check import check_queries
 from weft.spark.fragments import fragment_plan
 from weft.spark.native import native
 from weft.spark.streaming.catalogue import Catalogue, Entry
 from weft.spark.streaming.lifting import component_types
 from weft.spark.streaming.lowering import Lowering
+from weft.spark.streaming.overload import Bounds
 from weft.spark.streaming.program import Program, Service, StoreProgram
 from weft.spark.streaming.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.spark.streaming.store import Store
@@ -84,6 +86,11 @@ def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Co
 
     A query that cannot run on the DataFrame is refused here, by name.
     """
+    with as_written(df.sparkSession):
+        return _compiled(catalogue, df, axis)
+
+
+def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
     check_queries(df, axis, catalogue.queries)
     projection = Projection(df)
     columns = {store.number: _columns(store, projection) for store in catalogue.stores}
@@ -102,6 +109,7 @@ def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Co
         1 if settings.kind == "integer" else 1000,
         settings.mode,
         settings.buckets,
+        Bounds.of([entry.number for entry in catalogue.entries if not entry.query.trusted]),
     )
     lowerings: dict[int, Lowering] = {}
     answered: dict[int, Answered] = {}

@@ -14,6 +14,7 @@ from weft.finals.batch import Ask, Slices, answer
 from weft.finals.ops import bind
 from weft.spark.streaming.bucket import Bucket, satisfied
 from weft.spark.streaming.groups import group_rows
+from weft.spark.streaming.overload import Bounds
 from weft.spark.streaming.program import FAR, Service, StoreProgram
 from weft.spark.streaming.shards import FRAGMENT, SLICE, flat
 
@@ -39,8 +40,11 @@ class Due:
     after: int
     upto: int
 
-    def starts(self, stretches: Sequence[tuple[int, int]]) -> Int64:
+    def starts(self, stretches: Sequence[tuple[int, int]], bounds: Bounds) -> Int64:
         """Starts of those windows that may hold any of these stretches of slices."""
+        times = (self.after, self.upto)
+        count = sum(self.service.count(low, high, *times) for low, high in stretches)
+        bounds.check(self.service.query, "windows", count)
         found = [self.service.starts(low, high, self.after, self.upto) for low, high in stretches]
         return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
@@ -78,7 +82,7 @@ def changed_answers(
     changed: dict[tuple[int, ...], list[Combined]] = {}
     for keys in dict.fromkeys(service.keys for service in store.services):
         some = [due for due in dues if due.service.keys == keys]
-        for found in _by_keys(store, delta, signatures, keys, some):
+        for found in _by_keys(bucket, store, delta, signatures, keys, some):
             changed.setdefault(found.queries, []).append(found)
     for found in combined_answers(bucket, store, dues):
         kept = _among(found, changed.get(found.queries, []))
@@ -113,7 +117,7 @@ def combined_answers(
     edges = []
     open_dues = []
     for due in dues:
-        starts = due.starts(stretches)
+        starts = due.starts(stretches, bucket.program.bounds)
         if len(starts):
             edges += [starts, starts + due.service.range]
             open_dues.append(due)
@@ -125,10 +129,22 @@ def combined_answers(
     signatures = bucket.signatures()
     for keys in dict.fromkeys(due.service.keys for due in open_dues):
         some = [due for due in open_dues if due.service.keys == keys]
-        yield from _by_keys(store, shards, signatures, keys, some)
+        yield from _by_keys(bucket, store, shards, signatures, keys, some)
+
+
+def _check_bounds(bounds: Bounds, askers: dict[Due, list[int]], slices: Int64, groups: int) -> None:
+    """Stop, before the answers of a query are made, if they are more than it may have."""
+    for due, queries in askers.items():
+        for query in bounds.queries.intersection(queries):
+            service = due.service
+            windows = service.count(int(slices.min()), int(slices.max()), due.after, due.upto)
+            in_windows = -(-service.range // service.slide)  # of each, a shard makes one answer
+            bounds.check(query, "groups", groups)
+            bounds.check(query, "windows", min(windows * groups, len(slices) * in_windows))
 
 
 def _by_keys(
+    bucket: Bucket,
     store: StoreProgram,
     shards: pa.Table,
     signatures: list[int],
@@ -146,6 +162,7 @@ def _by_keys(
     dues = list(askers)
     groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
     slices = flat(shards, SLICE).to_numpy()
+    _check_bounds(bucket.program.bounds, askers, slices, groups.count)
     order = np.lexsort((slices, groups.ids))
     at = pa.array(order)
     fragments = flat(shards, FRAGMENT).to_numpy()[order]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from weft.slices.fragments import FragmentPlan
+from weft.spark.streaming.overload import Bounds
 from weft.spark.streaming.shards import NumberedPart, ShardSchema
 
 Int64 = npt.NDArray[np.int64]
@@ -53,6 +54,12 @@ class Service:
         last = min(high, upto - self.range, self.until - 1)
         first += (self.phase - first) % self.slide
         return np.arange(first, last + 1, self.slide, dtype=np.int64)
+
+    def count(self, low: int, high: int, after: int, upto: int) -> int:
+        """How many `starts` would be, without making them."""
+        first = max(low - self.range + 1, after - self.range + 1, self.since)
+        last = min(high, upto - self.range, self.until - 1)
+        return max(0, (last - first) // self.slide + 1)
 
     def is_late(self, slices: Int64, frontier: int) -> npt.NDArray[np.bool_]:
         """Which slices lie in windows of this service, but only in closed ones."""
@@ -117,3 +124,5 @@ class Program:
     mode: str
     labels: tuple[int, ...] = ()
     """What each bucket is called when shuffled: numbers that Spark spreads evenly over tasks."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """How much untrusted queries may ask of a worker."""

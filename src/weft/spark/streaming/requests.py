@@ -10,6 +10,11 @@ from weft.errors import CheckpointError
 from weft.query.query import Query
 from weft.sinks.files import ASIDE, Folder
 
+PATIENCE = 600.0
+"""Seconds to wait for the end of a change that has begun, beyond those asked for."""
+UNREAD = 3_600_000_000_000
+"""Nanoseconds after which a reply that nobody has read is removed."""
+
 
 class Requests:
     """`<checkpoint>/weft/requests` and `/replies`: any process may ask, the running one answers.
@@ -19,13 +24,15 @@ class Requests:
     >>> ticket = requests.ask_drop("hourly")
     >>> [(name, asked["name"]) for name, asked in requests.pending()] == [(ticket, "hourly")]
     True
-    >>> requests.reply(ticket, None); requests.pending(), requests.wait(ticket, timeout=1)
-    ([], None)
+    >>> requests.take(ticket), requests.pending()
+    (True, [])
+    >>> requests.reply(ticket, None); requests.wait(ticket, timeout=1)
     """
 
     def __init__(self, checkpoint: str) -> None:
         folder = Folder(checkpoint).sub("weft")
         self._asked, self._replies = folder.sub("requests"), folder.sub("replies")
+        self._taken = self._asked.sub("taken")
 
     def ask_add(self, query: Query, *, backfill: bool = False) -> str:
         """Ask for a query to be added; returns a ticket to wait for."""
@@ -57,11 +64,18 @@ class Requests:
         ends = time.monotonic() + timeout
         while name not in self._replies.names():
             if time.monotonic() > ends:
-                self._asked.remove(name)  # or it would be carried out when nobody expects it
-                raise CheckpointError(
-                    f"request {ticket} was not answered within {timeout:g} s and is withdrawn: "
-                    f"does the stream run?"
-                )
+                # Or it would be carried out when nobody expects it; one that is being carried out
+                # cannot be withdrawn any more, and says how it ended.
+                if self._asked.withdraw(name):
+                    raise CheckpointError(
+                        f"request {ticket} was not answered within {timeout:g} s and is withdrawn: "
+                        f"does the stream run?"
+                    )
+                if time.monotonic() > ends + PATIENCE:
+                    raise CheckpointError(
+                        f"request {ticket} is being carried out for more than {PATIENCE:g} s: look "
+                        f"at `weft query list` before you ask again"
+                    )
             time.sleep(0.1)
         error = self._replies.read(name, "reply")["error"]
         self._replies.remove(name)  # nobody else waits for it
@@ -81,6 +95,18 @@ class Requests:
                     self.reply(name.removesuffix(".json"), f"{error}; it is set aside: ask again")
         return found
 
+    def take(self, ticket: str) -> bool:
+        """Begin to carry a request out; False if whoever asked has withdrawn it."""
+        return self._asked.move_to(self._taken, f"{ticket}.json")
+
+    def abandon(self) -> None:
+        """Answer what an earlier run had begun to carry out when it ended."""
+        for name in self._taken.names():
+            self.reply(
+                name.removesuffix(".json"),
+                "the stream ended while it made this change: look at `weft query list`",
+            )
+
     def damaged(self) -> tuple[str, ...]:
         """The files of requests that could not be read, as they lie set aside."""
         folder = self._asked.sub(ASIDE)
@@ -89,4 +115,9 @@ class Requests:
     def reply(self, ticket: str, error: str | None) -> None:
         """Answer a request; it is no longer pending."""
         self._replies.write(f"{ticket}.json", "reply", {"error": error})
-        self._asked.remove(f"{ticket}.json")
+        for folder in (self._asked, self._taken):
+            folder.remove(f"{ticket}.json")
+        oldest = f"{time.time_ns() - UNREAD:020d}"
+        for name in self._replies.names():
+            if name < oldest:  # whoever asked has gone away
+                self._replies.remove(name)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from weft.errors import CheckpointError, EngineError, WeftError
+from weft.errors import EngineError
 from weft.job.variables import redact
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
@@ -20,6 +20,7 @@ from weft.query.query import Query
 from weft.query.trust import check_untrusted
 from weft.sinks import MicroBatch, Sink
 from weft.sinks.files import locate
+from weft.spark.as_written import as_written, texts_as_written
 from weft.spark.failures import spark_message
 from weft.spark.streaming.adaptive import Adapter, measured_lines
 from weft.spark.streaming.board import Board, sink_facts
@@ -28,9 +29,11 @@ from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, 
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.evolve import next_catalogue
 from weft.spark.streaming.guard import Guard, observed
+from weft.spark.streaming.handling import Handling
 from weft.spark.streaming.heartbeat import Heartbeat
 from weft.spark.streaming.listener import listen
 from weft.spark.streaming.metrics import MetricsServer, prometheus
+from weft.spark.streaming.overload import blamed, too_much_state
 from weft.spark.streaming.payload import greatest
 from weft.spark.streaming.pipeline import answers_frame
 from weft.spark.streaming.requests import Requests
@@ -86,6 +89,8 @@ class Running:
         self.guard = Guard.of("auto", axis) if guard is None else guard
         self._files, self._progress_file = CatalogueFiles(checkpoint), ProgressFile(checkpoint)
         self._requests = Requests(checkpoint)
+        self._requests.abandon()
+        self._handling = Handling(self, self._requests, hide)
         self._board = Board(checkpoint, sink_facts(sink))
         self._progress = self._progress_file.read()
         self._tally = Tally()
@@ -97,6 +102,7 @@ class Running:
         self._stream: str | None = None
         self._adapter = Adapter()
         self._retries = 3
+        self._excess: tuple[int, str] | None = None
         self._listener = listen(df.sparkSession)
         self.catalogue = catalogue
         self._compiled = self._compile(catalogue)
@@ -110,6 +116,12 @@ class Running:
     def _compile(self, catalogue: Catalogue) -> Compiled:
         return compile_catalogue(catalogue, self.df, self.axis)
 
+    @property
+    def spark(self) -> SparkSession:
+        """The session that the stream was started in; it runs in a copy of it."""
+        return self.df.sparkSession
+
+    @texts_as_written
     def _launch(self) -> StreamingQuery:
         settings = self.catalogue.settings
         self.sink.open(self._compiled.answered, settings.mode)
@@ -166,7 +178,10 @@ class Running:
         silent = self.catalogue.silent(number)
         if silent:
             frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(silent)))})")
-        with lowered_frame(frame, self.axis, compiled, self.catalogue) as lowered:
+        with (
+            as_written(frame.sparkSession),
+            lowered_frame(frame, self.axis, compiled, self.catalogue) as lowered,
+        ):
             mode = self.catalogue.settings.mode
             batch = MicroBatch(number, lowered, compiled.answered, mode, self._identity())
             figures = self.sink.deliver(batch)
@@ -183,6 +198,7 @@ class Running:
         self._progress = progress
         self._observed_ahead()
         self._tally.add(number, figures, time.perf_counter() - began)
+        self._excess = too_much_state(figures, self.catalogue.youngest_untrusted())
 
     def _identity(self) -> str:
         """Spark's name for the stream, which it keeps in the checkpoint from the start on.
@@ -275,6 +291,9 @@ class Running:
         with self._lock:
             if failed is not self._query:
                 return True
+            beyond = blamed(f"{failed.exception()} {self._error}")
+            if beyond is not None and not self._stopped.is_set():
+                return self._take_out(*beyond)
             if (
                 self._stopped.is_set()
                 or not self._retries
@@ -340,11 +359,30 @@ class Running:
             if was_active:
                 self._halt()
             since = self._progress.batch + 1 if paused else None
-            catalogue = self.catalogue.with_paused(name, since)
-            self._files.write(catalogue)
-            self.catalogue = catalogue
+            self._switch(self.catalogue.with_paused(name, since), self._compiled, launch=was_active)
+
+    def apply(self, asked: Sequence[dict[str, Any]]) -> None:
+        """Make one change of some requests that came together; an error if any is amiss."""
+        with self._lock:
+            burst = Burst.of(self.catalogue.queries, asked)
+            if burst.changes:
+                self._change(burst.applied(Plan.from_dict(self.catalogue.plan)), burst.backfill)
+
+    def _take_out(self, number: int, why: str) -> bool:
+        """Drop a query that is beyond its limits, and go on; False if it is the only one."""
+        with self._lock:
+            found = [entry for entry in self.catalogue.entries if entry.number == number]
+            if not found or len(self.catalogue.entries) == 1:
+                return False
+            name = found[0].query.name
+            plan = Plan.from_dict(self.catalogue.plan).drop([name])
+            was_active = self.is_active
             if was_active:
-                self._query = self._launch()
+                self._halt()
+            catalogue = next_catalogue(self.catalogue, plan, self._progress)
+            self._switch(catalogue, self._compile(catalogue), launch=True)
+            self._error = f"query {name!r} was taken out: {why}"
+            return True
 
     def replan(self, plan: Plan) -> None:
         """Go on under another plan of the same queries."""
@@ -364,12 +402,26 @@ class Running:
         was_active = self.is_active
         if was_active:
             self._halt()
-        catalogue = next_catalogue(self.catalogue, plan, self._progress, backfill)
-        compiled = self._compile(catalogue)
+        try:
+            catalogue = next_catalogue(self.catalogue, plan, self._progress, backfill)
+            self._switch(catalogue, self._compile(catalogue), launch=was_active)
+        except Exception:
+            if was_active and not self.is_active:
+                self._query = self._launch()
+            raise
+
+    def _switch(self, catalogue: Catalogue, compiled: Compiled, *, launch: bool) -> None:
+        """Make this the catalogue; if the stream cannot be started with it, nothing has changed."""
+        before = self.catalogue, self._compiled
         self._files.write(catalogue)
         self.catalogue, self._compiled = catalogue, compiled
-        if was_active:
-            self._query = self._launch()
+        try:
+            if launch:
+                self._query = self._launch()
+        except Exception:
+            self._files.withdraw(catalogue)
+            self.catalogue, self._compiled = before
+            raise
 
     def _watch(self) -> None:
         """Pick up requests from other processes, and re-plan where that was asked for."""
@@ -378,55 +430,15 @@ class Running:
                 query = self._query
                 if not query.isActive and query.exception() is not None:
                     self._recovered(query)
-                self._handle_all(self._requests.pending())
+                self._handling.carry_out()
+                if self._excess is not None:
+                    self._take_out(*self._excess)
+                    self._excess = None
                 if self.adaptive:
                     self._adapt()
                 self._post()
             except Exception as error:  # the stream itself goes on
                 self._error = self._hide(str(error))
-
-    def _handle_all(self, pending: Sequence[tuple[str, dict[str, Any]]]) -> None:
-        """Carry out requests in their order: together, or if any is amiss, each half by itself."""
-        if len(pending) == 1:
-            ((ticket, asked),) = pending
-            self._requests.reply(ticket, self._handle(asked))
-        elif pending and not self._handle_together(pending):
-            half = len(pending) // 2
-            self._handle_all(pending[:half])
-            self._handle_all(pending[half:])
-
-    def _handle_together(self, pending: Sequence[tuple[str, dict[str, Any]]]) -> bool:
-        """Carry out many requests as one change; False, and nothing done, if any is amiss.
-
-        Every change starts the stream again, which a thousand of them in a minute cannot each do.
-        """
-        try:
-            with self._lock:
-                burst = Burst.of(self.catalogue.queries, [asked for _, asked in pending])
-                if burst.changes:
-                    self._change(burst.applied(Plan.from_dict(self.catalogue.plan)), burst.backfill)
-        except Exception:  # alone, whoever asked for what is amiss is told so
-            return False
-        for ticket, _ in pending:
-            self._requests.reply(ticket, None)
-        return True
-
-    def _handle(self, asked: dict[str, Any]) -> str | None:
-        try:
-            if asked["op"] == "add":
-                query = Query.from_dict(asked["query"], trusted=False)
-                self.add(query, backfill=bool(asked["backfill"]))
-            elif asked["op"] in ("drop", "pause", "resume"):
-                {"drop": self.drop, "pause": self.pause, "resume": self.resume}[asked["op"]](
-                    asked["name"]
-                )
-            else:
-                raise CheckpointError(f"op={asked['op']!r}: accepted are add, drop, pause, resume")
-        except WeftError as error:
-            return self._hide(str(error))
-        except Exception as error:  # whoever asked must hear of it, and the request not come again
-            return self._hide(f"{type(error).__name__}: {error}")
-        return None
 
     def _adapt(self) -> None:
         plan = self._adapter.better_plan(self.catalogue, self._tally, self._rate())
@@ -485,7 +497,7 @@ class Running:
         return "\n".join(lines)
 
     @property
-    def queries(self) -> Iterable[Query]:
+    def queries(self) -> Sequence[Query]:
         """The queries that run."""
         return tuple(self.catalogue.queries)
 

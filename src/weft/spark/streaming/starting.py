@@ -14,6 +14,7 @@ from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
+from weft.query.trust import check_untrusted
 from weft.sinks import ParquetSink, Sink
 from weft.spark.failures import connector_advice, has_format
 from weft.spark.streaming.catalogue import (
@@ -65,6 +66,7 @@ def start(
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
     if isinstance(sink, Sink):
         _check_connectors(df.sparkSession, sink)
+    check_untrusted(queries)
     when, guard = Trigger.of(trigger), Guard.of(max_ahead, axis)
     files = CatalogueFiles(checkpoint)
     now, progress = files.latest(), ProgressFile(checkpoint).read()
@@ -82,17 +84,22 @@ def start(
         compiled = compile_catalogue(catalogue, df, axis)
         target.check(compiled.answered, catalogue.settings.mode)
         files.write(catalogue)
-    running = Running(
-        df,
-        axis,
-        catalogue,
-        target,
-        checkpoint=checkpoint,
-        trigger=when,
-        adaptive=adaptive,
-        guard=guard,
-        hide=hide,
-    )
+    try:
+        running = Running(
+            df,
+            axis,
+            catalogue,
+            target,
+            checkpoint=checkpoint,
+            trigger=when,
+            adaptive=adaptive,
+            guard=guard,
+            hide=hide,
+        )
+    except Exception:
+        if catalogue is not now:  # what could not be started with is not there the next time
+            files.withdraw(catalogue)
+        raise
     if metrics_port is not None:
         running.serve_metrics(metrics_port)
     return running

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame
 
 from weft.plan.time_axis import TimeAxis
+from weft.spark.as_written import as_written
 from weft.spark.compare import Difference, Pair, compare
+from weft.spark.parsed import check_parsed
 from weft.spark.streaming.catalogue import Catalogue
 from weft.spark.verify import scaled
 
@@ -25,6 +27,18 @@ def verify_answers(
     (they end at or before `frontier`) and complete (a query that came later has a `complete_from`).
     `answers` reads a query's answers, for instance by `weft.read_results`.
     """
+    check_parsed(rows, catalogue.queries)
+    with as_written(rows.sparkSession):
+        return compare(_pairs(rows, axis, catalogue, frontier, answers))
+
+
+def _pairs(
+    rows: DataFrame,
+    axis: TimeAxis,
+    catalogue: Catalogue,
+    frontier: int,
+    answers: Callable[[str], DataFrame],
+) -> list[Pair]:
     pairs = []
     for entry in catalogue.entries:
         query = entry.query
@@ -35,4 +49,4 @@ def verify_answers(
             expected = expected.where(first)
         keys = ["window", *(key.name for key in query.keys)]
         pairs.append(Pair(query.name, keys, expected, answers(query.name), scales))
-    return compare(pairs)
+    return pairs
