@@ -53,6 +53,8 @@ LISTENING: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
     429: {"model": Refusal, "description": "Too many pages listen already."},
 }
+MESSAGE = 4000
+"""Characters of an error's message: some of it may be what was sent, which nobody needs back."""
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST, pattern=r"^[^/]+$")]
 
 
@@ -224,7 +226,8 @@ def _page(app: FastAPI) -> None:
 
 def refusal(status: int, kind: str, message: str, **headers: str) -> JSONResponse:
     """An error as every answer of the API says it."""
-    problem = Problem(kind=kind, message=message, place=place_of(message))
+    short = message if len(message) <= MESSAGE else f"{message[:MESSAGE]}..."
+    problem = Problem(kind=kind, message=short, place=place_of(message))
     return JSONResponse(Refusal(error=problem).model_dump(), status, headers=headers)
 
 
