@@ -131,6 +131,29 @@ def test_what_cannot_be_added_says_why(checkpoint, body, status, message):
     assert message in refused.json()["error"]["message"]
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({"sql": SQL.replace("30 minutes", "9" * 5000 + " minutes"), "name": "x"}),
+        json.dumps({"sql": SQL.replace("GROUP", f"WHERE price > {'9' * 5000} GROUP"), "name": "x"}),
+        json.dumps({"sql": SQL.replace("'30 minutes'", "9" * 5000), "name": "x"}),
+        json.dumps({"sql": SQL, "name": "x", "y" * 30_000: 1}),
+        json.dumps({"sql": SQL, "name": "z" * 5000}),
+        '{"sql": ' + "9" * 5000 + ', "name": "x"}',
+        '{"sql": "x", "name": "x", "backfill": 1e' + "9" * 5000 + "}",
+        "[" * 30_000,
+    ],
+    ids=["range", "where", "integer", "field", "name", "number", "exponent", "nested"],
+)
+def test_what_is_far_too_long_is_refused_in_few_words(checkpoint, body):
+    kind = {"content-type": "application/json"}
+    refused = client(checkpoint).post("/api/preview", content=body, headers=kind)
+    assert refused.status_code in (400, 422), refused.text[:500]
+    assert len(refused.text) < 5000
+    number = client(checkpoint).get(f"/api/queries/hourly/answers?limit={'9' * 5000}")
+    assert number.status_code == 422
+
+
 def test_drop_pause_and_resume_of_a_stream_at_rest(checkpoint):
     page = client(checkpoint, **bearer())
     paused = page.post("/api/queries/busy%20trades/pause").json()

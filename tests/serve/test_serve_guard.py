@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import time
 from pathlib import Path
 
 import pytest
 from serve_cases import SQL, TOKEN, bearer, client, write_checkpoint, write_plan
 
 from weft.errors import EngineError
+from weft.serve.app import make_app
 from weft.serve.guard import LARGEST, Policy, policy_for
+from weft.serve.source import open_source
 from weft.spark.streaming.changes import stored
 
 ADD = {"sql": SQL, "name": "half"}
@@ -96,6 +101,63 @@ def test_large_bodies_are_refused_announced_or_not(checkpoint):
     assert page.post("/api/preview", content=chunks(), headers=kind).status_code == 413
     wrong = {"content-length": "-1", **kind}
     assert page.post("/api/preview", content=b"{}", headers=wrong).status_code == 413
+
+
+class Trickle:
+    """A body that comes byte by byte, and may end with the client's going away."""
+
+    def __init__(self, *chunks: bytes, every: float = 0.0, goes: bool = False) -> None:
+        self.left, self.every, self.goes = list(chunks), every, goes
+
+    async def receive(self):
+        await asyncio.sleep(self.every)
+        if self.left:
+            return {"type": "http.request", "body": self.left.pop(0), "more_body": True}
+        if self.goes:
+            return {"type": "http.disconnect"}
+        await asyncio.sleep(60)
+        raise AssertionError("nobody waits so long")
+
+
+def post(app, body: Trickle, path: str, method: str = "POST") -> list:
+    sent: list = []
+
+    async def send(message):
+        sent.append(message)
+
+    headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {TOKEN}".encode())]
+    headers.append((b"content-type", b"application/json"))
+    scope = {"type": "http", "method": method, "path": path, "raw_path": path.encode()}
+    scope |= {"query_string": b"", "headers": headers, "http_version": "1.1", "scheme": "http"}
+    asyncio.run(app(scope, body.receive, send))
+    return sent
+
+
+@pytest.mark.parametrize("every", [0.0, 0.05])
+def test_a_body_that_takes_too_long_is_refused(checkpoint, every):
+    app = make_app(open_source(str(checkpoint)), Policy(TOKEN, body_seconds=0.5))
+    began = time.monotonic()
+    start, body = post(app, Trickle(*[b" "] * 1000 if every else [], every=every), "/api/preview")
+    assert time.monotonic() - began < 5
+    assert start["status"] == 408
+    assert (b"connection", b"close") in start["headers"]
+    problem = json.loads(body["body"])["error"]
+    assert problem == {
+        "kind": "Time",
+        "message": "a request's body has 0.5 s to arrive",
+        "place": None,
+    }
+
+
+def test_a_request_that_was_cut_off_changes_nothing(checkpoint):
+    app = make_app(open_source(str(checkpoint)), Policy(TOKEN))
+    assert post(app, Trickle(b"{", goes=True), "/api/queries/all", "DELETE") == []
+    assert stored(str(checkpoint)).number == 2
+
+
+def test_a_length_of_thousands_of_digits_is_refused(checkpoint):
+    wrong = {"content-length": "9" * 5000, "content-type": "application/json"}
+    assert client(checkpoint).post("/api/preview", content=b"{}", headers=wrong).status_code == 413
 
 
 @pytest.mark.parametrize(

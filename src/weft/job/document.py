@@ -11,10 +11,13 @@ from typing import Any
 import yaml
 
 from weft.errors import JobError
+from weft.query.quoting import quoted
 
 Steps = tuple[str | int, ...]
 """The way from the top to a value: fields by name, list entries by position from 0."""
 _LIMIT = 100_000
+_NUMBER = 100
+"""Characters of a number, which no field of a job needs."""
 _TAG = "tag:yaml.org,2002:"
 
 
@@ -143,10 +146,17 @@ class _Reader:
             raise self.fail(self.values[steps], steps, f"has the tag {node.tag}; write it plainly")
         if kind == "null":
             return None
+        if kind != "bool" and len(text) > _NUMBER:
+            raise self.fail(
+                self.values[steps],
+                steps,
+                f"={quoted(text)} is a number of {len(text):,} characters: at most {_NUMBER} are "
+                f"accepted",
+            )
         try:
             value = getattr(self.scalars, f"construct_yaml_{makers[kind]}")(node)
         except (ValueError, KeyError):
-            raise self.fail(self.values[steps], steps, f"={text!r} is not a {kind}") from None
+            raise self.fail(self.values[steps], steps, f"={quoted(text)} is not a {kind}") from None
         if isinstance(value, float) and not math.isfinite(value):
             raise self.fail(self.values[steps], steps, f"={text} is not a finite number")
         return value

@@ -153,7 +153,7 @@ def fits_type(value: Any, types: str | list[str]) -> bool:
         "null": value is None,
         "number": isinstance(value, (int, float)) and not isinstance(value, bool),
     }
-    kinds["integer"] = kinds["number"] and float(value).is_integer()
+    kinds["integer"] = kinds["number"] and (isinstance(value, int) or value.is_integer())
     return any(kinds[kind] for kind in ([types] if isinstance(types, str) else types))
 
 

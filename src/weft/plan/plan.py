@@ -156,7 +156,7 @@ class Plan:
         names = self.request.names
         if isinstance(names, RowNames):
             digits = name[1:] if name[:1].lower() == "q" else ""
-            if digits.isdigit() and 1 <= int(digits) <= len(names):
+            if digits.isdecimal() and len(digits) < 20 and 1 <= int(digits) <= len(names):
                 return int(digits) - 1
         elif name.casefold() in self._positions:
             return self._positions[name.casefold()]

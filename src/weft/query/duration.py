@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 
 from weft.errors import WindowError
+from weft.query.quoting import quoted
 
 Duration = str | int | timedelta
 """A Spark interval string, a `timedelta`, or an integer on an integer axis."""
@@ -22,6 +23,8 @@ MICROSECONDS = {
 _NOT_FIXED = {"month", "year", "quarter", "decade", "century"}
 _TERM = re.compile(r"\s*([+-]?)\s*(\d+)(?:\.(\d*))?\s*([a-z]+)\s*")
 _LIMIT = 2**62
+DIGITS = 30
+"""Digits of a number in a duration; 19 are enough for the longest, in microseconds."""
 ACCEPTED = (
     "a Spark interval string such as '10 minutes' or '1 hour 30 seconds' "
     "(weeks, days, hours, minutes, seconds, milliseconds, microseconds), "
@@ -38,7 +41,7 @@ def parse_duration(value: Duration, field: str) -> int:
     -300000000
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, timedelta)):
-        raise WindowError(f"{field}={value!r} is not a duration: accepted are {ACCEPTED}")
+        raise WindowError(f"{field}={quoted(value)} is not a duration: accepted are {ACCEPTED}")
     if isinstance(value, int):
         micros = value
     elif isinstance(value, timedelta):
@@ -46,7 +49,7 @@ def parse_duration(value: Duration, field: str) -> int:
     else:
         micros = _parse_interval(value, field)
     if abs(micros) > _LIMIT:
-        raise WindowError(f"{field}={value!r} is too long: at most 2**62 microseconds")
+        raise WindowError(f"{field}={quoted(value)} is too long: at most 2**62 microseconds")
     return micros
 
 
@@ -57,33 +60,41 @@ def _parse_interval(text: str, field: str) -> int:
     while position < len(body):
         term = _TERM.match(body, position)
         if term is None:
-            raise WindowError(f"{field}={text!r} is not a duration: accepted are {ACCEPTED}")
+            raise WindowError(f"{field}={quoted(text)} is not a duration: accepted are {ACCEPTED}")
         sign, whole, fraction, unit = term.groups()
+        longest = max(len(whole), len(fraction or ""))
+        if longest > DIGITS:  # before int(), which takes long over it or raises
+            raise WindowError(
+                f"{field}={quoted(text)} has a number of {longest:,} digits: at most {DIGITS} are "
+                f"accepted, in {ACCEPTED}"
+            )
         unit = unit[:-1] if unit.endswith("s") else unit
         if unit in _NOT_FIXED:
             raise WindowError(
-                f"{field}={text!r} is not a fixed length: a {unit} has no fixed number of "
+                f"{field}={quoted(text)} is not a fixed length: a {unit} has no fixed number of "
                 f"days; use days, for instance '30 days'"
             )
         if unit not in MICROSECONDS:
-            raise WindowError(f"{field}={text!r}: unknown unit {unit!r}; accepted are {ACCEPTED}")
+            raise WindowError(
+                f"{field}={quoted(text)}: unknown unit {quoted(unit)}; accepted are {ACCEPTED}"
+            )
         total += (-1 if sign == "-" else 1) * _scaled(whole, fraction or "", unit, field, text)
         position = term.end()
     if not body:
-        raise WindowError(f"{field}={text!r} is empty: accepted are {ACCEPTED}")
+        raise WindowError(f"{field}={quoted(text)} is empty: accepted are {ACCEPTED}")
     return total
 
 
 def _scaled(whole: str, fraction: str, unit: str, field: str, text: str) -> int:
     """The exact number of microseconds in `whole.fraction` units."""
     if fraction and unit != "second":  # as in Spark: only seconds take a fraction
-        raise WindowError(f"{field}={text!r}: only seconds may have a fraction")
+        raise WindowError(f"{field}={quoted(text)}: only seconds may have a fraction")
     size = MICROSECONDS[unit]
     scaled = int(whole) * size
     if fraction:
         numerator, denominator = int(fraction) * size, 10 ** len(fraction)
         if numerator % denominator:
-            raise WindowError(f"{field}={text!r} is finer than a microsecond")
+            raise WindowError(f"{field}={quoted(text)} is finer than a microsecond")
         scaled += numerator // denominator
     return scaled
 

@@ -17,6 +17,7 @@ from weft.query.functions import (
     WINDOW_FUNCTIONS,
 )
 from weft.query.normal import column_name, normal
+from weft.query.quoting import quoted
 from weft.query.syntax.lexer import place
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Lambda, Name, Node, Op, Star, children, walk
@@ -45,7 +46,9 @@ def columns(sql: str) -> frozenset[str]:
 
 def _text(sql: str) -> str:
     if not isinstance(sql, str):
-        raise ExpressionError(f"{sql!r} is not an expression: accepted is a string of Spark SQL")
+        raise ExpressionError(
+            f"{quoted(sql)} is not an expression: accepted is a string of Spark SQL"
+        )
     return sql
 
 

@@ -26,6 +26,7 @@ import yaml
 
 from weft.errors import QueryError, WorkloadError
 from weft.query.query import Query
+from weft.query.quoting import quoted
 from weft.query.sql import parse_queries
 from weft.query.window import Window
 from weft.query.workload import Workload
@@ -58,7 +59,7 @@ def load_workload(path: str | PathLike[str]) -> Workload:
 def _parse(file: Path, text: str) -> Any:
     try:
         return json.loads(text) if file.suffix.lower() == ".json" else yaml.safe_load(text)
-    except (json.JSONDecodeError, yaml.YAMLError) as error:
+    except (ValueError, RecursionError, yaml.YAMLError) as error:  # not JSON; a huge number
         raise WorkloadError(f"cannot be read: {error}") from None
 
 
@@ -89,11 +90,11 @@ def _queries(position: int, entry: Any) -> list[Query]:
 def read_entry(entry: Any, position: int) -> list[Query]:
     """The queries of one entry of a list; unnamed SQL is named by its position, from 1."""
     if not isinstance(entry, Mapping):
-        raise WorkloadError(f"{entry!r} is not a query: a mapping with name, aggs and range")
+        raise WorkloadError(f"{quoted(entry)} is not a query: a mapping with name, aggs and range")
     if "sql" in entry:
         _check_fields(entry, ("name", "sql"), "a query in sql")
         if not isinstance(entry["sql"], str):
-            raise WorkloadError(f"sql={entry['sql']!r} is not a text")
+            raise WorkloadError(f"sql={quoted(entry['sql'])} is not a text")
         return parse_queries(entry["sql"], name=entry.get("name") or f"q{position}")
     _check_fields(entry, _QUERY, "a query")
     for field in ("name", "aggs", "range"):
@@ -103,7 +104,7 @@ def read_entry(entry: Any, position: int) -> list[Query]:
     rest = {name: entry[name] for name in ("where", "having") if entry.get(name) is not None}
     by = entry.get("by") or ()
     if not isinstance(by, (str, list, tuple)):
-        raise WorkloadError(f"by={by!r} is not a list of columns")
+        raise WorkloadError(f"by={quoted(by)} is not a list of columns")
     return [Query(entry["name"], aggs=entry["aggs"], window=window, by=by, trusted=False, **rest)]
 
 
@@ -111,5 +112,5 @@ def _check_fields(data: Mapping[Any, Any], accepted: tuple[str, ...], what: str)
     for field in data:
         if field not in accepted:
             raise WorkloadError(
-                f"{field!r} is not a field of {what}; accepted are {', '.join(accepted)}"
+                f"{quoted(field)} is not a field of {what}; accepted are {', '.join(accepted)}"
             )

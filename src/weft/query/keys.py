@@ -8,6 +8,7 @@ from functools import lru_cache
 from weft.errors import ExpressionError
 from weft.query.expression import check_scalar
 from weft.query.normal import normal
+from weft.query.quoting import LONG, quoted
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Op
 from weft.query.syntax.writer import write
@@ -40,7 +41,8 @@ def read_key(sql: str) -> Key:
     elif isinstance(node, Name):
         name = _unquoted(node.parts[-1])  # as Spark names a field
     if name is None:
-        raise ExpressionError(f"{sql!r} needs a name: write '{sql} AS name'")
+        short = sql if len(sql) <= LONG else "..."
+        raise ExpressionError(f"{quoted(sql, LONG)} needs a name: write '{short} AS name'")
     check_scalar(sql, node)
     return Key(name, write(normal(node)), write(node))
 

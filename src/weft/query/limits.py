@@ -7,18 +7,23 @@ Their defaults protect a worker with 1 GB of memory.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from weft.errors import ExpressionError, QueryError, WindowError, WorkloadError
+from weft.query.quoting import quoted
 
 if TYPE_CHECKING:
     from weft.query.query import Query
 
 LIMITS, FUNCTIONS = "WEFT_LIMITS", "WEFT_ALLOW_FUNCTIONS"
 """The variables: `queries=500,text=20000`, and `my_udf,other_udf` or `*`."""
+
+
+_NUMBER = re.compile(r"0*[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True)
@@ -57,9 +62,9 @@ class Limits:
         found: dict[str, int] = {}
         for entry in filter(str.strip, text.split(",")):
             name, _, value = (part.strip() for part in entry.partition("="))
-            if name not in known or not value.isascii() or not value.isdigit() or int(value) < 1:
+            if name not in known or not _NUMBER.fullmatch(value):
                 raise QueryError(
-                    f"{LIMITS}: {entry.strip()!r} is not a limit: accepted are "
+                    f"{LIMITS}: {quoted(entry.strip())} is not a limit: accepted are "
                     f"{', '.join(f'{one}=N' for one in known)}, with commas between, N at least 1"
                 )
             found[name] = int(value)

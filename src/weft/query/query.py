@@ -14,6 +14,7 @@ from weft.query.aggregates.part import Part
 from weft.query.expression import columns, normalise
 from weft.query.keys import Key, read_key
 from weft.query.names import check_column_names, check_query_name
+from weft.query.quoting import LONG, quoted
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, Op, rebuild
 from weft.query.window import Window
@@ -79,12 +80,12 @@ class Query:
         object.__setattr__(self, "name", name)
         if not isinstance(aggs, Mapping) or not aggs:
             raise self._fail(
-                f"aggs={aggs!r}: at least one output is needed, for instance "
+                f"aggs={quoted(aggs)}: at least one output is needed, for instance "
                 f'aggs={{"n": "count(*)"}}'
             )
         if not isinstance(window, Window):
             raise self._fail(
-                f"window={window!r} is not a Window: write window=Window(range=, slide=)",
+                f"window={quoted(window)} is not a Window: write window=Window(range=, slide=)",
                 WindowError,
             )
         listed = (by,) if isinstance(by, str) else tuple(by)
@@ -95,7 +96,9 @@ class Query:
         )
         for field, sql in given:
             if not isinstance(sql, str):
-                raise self._fail(f"{field}={sql!r} is not a string of Spark SQL", ExpressionError)
+                raise self._fail(
+                    f"{field}={quoted(sql)} is not a string of Spark SQL", ExpressionError
+                )
         object.__setattr__(self, "window", window)
         object.__setattr__(self, "where", where)
         object.__setattr__(self, "by", listed)
@@ -114,7 +117,7 @@ class Query:
     def outputs(self) -> tuple[Output, ...]:
         """The outputs as expressions over aggregate calls."""
         return tuple(
-            self._read(f"aggs[{output!r}]={sql!r}", read_output, output, sql)
+            self._read(f"aggs[{output!r}]={quoted(sql, LONG)}", read_output, output, sql)
             for output, sql in self._aggs
         )
 
@@ -122,7 +125,7 @@ class Query:
     def keys(self) -> tuple[Key, ...]:
         """The grouping keys: normalised expressions and the names of their columns."""
         return tuple(
-            self._read(f"by[{position}]={sql!r}", read_key, sql)
+            self._read(f"by[{position}]={quoted(sql, LONG)}", read_key, sql)
             for position, sql in enumerate(self.by)
         )
 
@@ -131,14 +134,14 @@ class Query:
         """The normalised `where`; None if every row counts."""
         if self.where is None:
             return None
-        return self._read(f"where={self.where!r}", normalise, self.where)
+        return self._read(f"where={quoted(self.where, LONG)}", normalise, self.where)
 
     @cached_property
     def having_filter(self) -> Output | None:
         """The condition on the answers, over aggregate calls, keys and `window`."""
         if self.having is None:
             return None
-        return self._read(f"having={self.having!r}", self._read_having, self.having)
+        return self._read(f"having={quoted(self.having, LONG)}", self._read_having, self.having)
 
     @cached_property
     def calls(self) -> tuple[Aggregate, ...]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from weft.errors import WindowError
 from weft.query.duration import Duration, format_duration, parse_duration
+from weft.query.quoting import quoted
 
 Axis = Literal["time", "integer"]
 
@@ -44,7 +45,7 @@ class Window:
         micros = {name: parse_duration(value, name) for name, value in given.items()}
         for name in ("range", "slide"):
             if micros[name] <= 0:
-                raise WindowError(f"{name}={given[name]!r} must be longer than nothing")
+                raise WindowError(f"{name}={quoted(given[name])} must be longer than nothing")
         axes = {
             "integer" if isinstance(value, int) else "time"
             for name, value in given.items()
@@ -52,9 +53,9 @@ class Window:
         }
         if len(axes) > 1:
             raise WindowError(
-                f"range={range!r}, slide={slide!r}, offset={offset!r} mix integers with "
-                f"durations: integers are for an integer axis, interval strings or timedeltas "
-                f"for time"
+                f"range={quoted(range)}, slide={quoted(slide)}, offset={quoted(offset)} mix "
+                f"integers with durations: integers are for an integer axis, interval strings or "
+                f"timedeltas for time"
             )
         object.__setattr__(self, "range", micros["range"])
         object.__setattr__(self, "slide", micros["slide"])

@@ -8,7 +8,11 @@ from os import PathLike
 
 from weft.errors import WorkloadError
 from weft.query.query import Query
+from weft.query.quoting import quoted
 from weft.query.window import Axis
+
+_FASTEST = 1e300
+"""Rows per second; an integer beyond the largest float would be an error of Python's."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Workload:
         seen: dict[str, Query] = {}
         for query in listed:
             if not isinstance(query, Query):
-                raise WorkloadError(f"queries: {query!r} is not a Query")
+                raise WorkloadError(f"queries: {quoted(query)} is not a Query")
             before = seen.setdefault(query.name.casefold(), query)
             if before is not query:
                 raise WorkloadError(
@@ -45,8 +49,8 @@ class Workload:
                     f"{query.window.axis} axis, query {listed[0].name!r} on the "
                     f"{listed[0].window.axis} axis; a workload has one"
                 )
-        if rate is not None and not (isinstance(rate, (int, float)) and 0 < rate < float("inf")):
-            raise WorkloadError(f"rate={rate!r} is not a number of rows per second above 0")
+        if rate is not None and not (isinstance(rate, (int, float)) and 0 < rate <= _FASTEST):
+            raise WorkloadError(f"rate={quoted(rate)} is not a number of rows per second above 0")
         object.__setattr__(self, "queries", listed)
         object.__setattr__(self, "rate", None if rate is None else float(rate))
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -44,6 +44,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
         (401, "The token is missing or wrong."),
         (403, "Refused: another site's page, or a read-only dashboard."),
         (404, "There is no such query."),
+        (408, "The body took too long to arrive."),
         (409, "The stream cannot do that now."),
         (413, "The body is too large."),
         (422, "The request does not have the form that it should."),
@@ -53,6 +54,8 @@ LISTENING: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
     429: {"model": Refusal, "description": "Too many pages listen already."},
 }
+MESSAGE = 4000
+"""Characters of an error's message: some of it may be what was sent, which nobody needs back."""
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST, pattern=r"^[^/]+$")]
 
 
@@ -93,7 +96,7 @@ def make_app(source: Source, policy: Policy, stopping: threading.Event | None = 
 def _reading(app: FastAPI, source: Source, policy: Policy, stopping: threading.Event) -> None:
     text = PlanText(source)
     text.get()  # the first page is not kept waiting
-    listening = {"now": 0}
+    listeners = events.Listeners()
 
     @app.get("/api/meta", responses=REFUSALS)
     def meta() -> Meta:
@@ -131,18 +134,8 @@ def _reading(app: FastAPI, source: Source, policy: Policy, stopping: threading.E
     )
     async def stream_events() -> Response:
         """Server-sent events `live`, each with the body of `/api/live` cut to what is new."""
-        if listening["now"] >= events.MOST:
-            return refusal(429, "Listeners", f"{events.MOST} pages listen already")
-
-        async def counted() -> Any:
-            listening["now"] += 1
-            try:
-                async for event in events.events(source, stopping):
-                    yield event
-            finally:
-                listening["now"] -= 1
-
-        return StreamingResponse(counted(), media_type="text/event-stream")
+        full = refusal(429, "Listeners", f"{listeners.most} pages listen already")
+        return events.EventStream(events.events(source, stopping), listeners, full)
 
     @app.get("/api/queries/{name}", responses=REFUSALS)
     def query(name: Name) -> Detail:
@@ -224,7 +217,8 @@ def _page(app: FastAPI) -> None:
 
 def refusal(status: int, kind: str, message: str, **headers: str) -> JSONResponse:
     """An error as every answer of the API says it."""
-    problem = Problem(kind=kind, message=message, place=place_of(message))
+    short = message if len(message) <= MESSAGE else f"{message[:MESSAGE]}..."
+    problem = Problem(kind=kind, message=short, place=place_of(message))
     return JSONResponse(Refusal(error=problem).model_dump(), status, headers=headers)
 
 

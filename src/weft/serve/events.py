@@ -6,9 +6,12 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from weft.serve.models import Live
 from weft.serve.source import Source
@@ -21,6 +24,37 @@ RECENT = 10
 """Micro-batches that an event repeats; the page has the others."""
 MOST = 64
 """Clients that may listen at a time."""
+
+
+@dataclass
+class Listeners:
+    """How many clients listen. All of them do on one event loop, so that no lock is needed."""
+
+    most: int = MOST
+    now: int = 0
+
+
+class EventStream(StreamingResponse):
+    """Events as an answer, which counts as listening for as long as it is being given.
+
+    It is counted here, where looking and counting are one step and an end of any kind is seen: a
+    generator that was never begun, because its client has gone, has no end of its own.
+    """
+
+    def __init__(self, told: AsyncIterator[str], listeners: Listeners, full: Response) -> None:
+        super().__init__(told, media_type="text/event-stream")
+        self._listeners, self._full = listeners, full
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Give the events, or say that too many listen."""
+        if self._listeners.now >= self._listeners.most:
+            await self._full(scope, receive, send)
+            return
+        self._listeners.now += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._listeners.now -= 1
 
 
 def live_view(source: Source) -> Live:

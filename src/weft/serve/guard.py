@@ -1,23 +1,25 @@
 """What is checked of every request before anything looks at it, and what every answer carries.
 
-Host        a name that this server goes by: a page of another site that has its name point
-            here (DNS rebinding) is turned away
+Host        one, and a name that this server goes by: a page of another site that has its name
+            point here (DNS rebinding) is turned away
 Origin      the page's own, if the browser names one: no other site's page can ask (CSRF)
 size        of the body, also where it is not announced
+time        that the body takes
 token       for everything that changes anything, and for reading too where `locked`
 """
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
 from weft.errors import EngineError
+from weft.query.quoting import quoted
+from weft.serve.hosts import address_of, known_name, read_host, read_origin
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -27,6 +29,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST = 65_536
 """Bytes of a request's body that are read."""
+BODY_SECONDS = 10.0
+"""How long a request's body may take to arrive, from the moment that its headers are there."""
 SHORTEST = 16
 """Characters of a token, at least."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -59,24 +63,21 @@ class Policy:
     locked: bool = False
     """Whether reading needs the token too."""
     hosts: frozenset[str] = LOOPBACK
+    """Names and addresses of this server, in lower case and without brackets."""
     addresses: bool = False
     """Whether any IP address is taken as a host: no name can be made to point at one."""
+    body_seconds: float = BODY_SECONDS
 
     def knows_host(self, header: str) -> bool:
-        """Whether a Host header names this server.
+        """Whether a Host header names this server, and nothing else.
 
         >>> [Policy().knows_host(h) for h in ("localhost:8787", "[::1]:8787", "evil.example", "")]
         [True, True, False, False]
         """
-        try:
-            name = urlsplit(f"//{header}").hostname
-        except ValueError:
+        host = read_host(header)
+        if host is None:
             return False
-        if name is None:
-            return False
-        if name in self.hosts:
-            return True
-        return self.addresses and _address(name) is not None
+        return host[0] in self.hosts or (self.addresses and address_of(host[0]) is not None)
 
     def admits(self, authorization: str) -> bool:
         """Whether an Authorization header holds the token; it takes as long either way."""
@@ -100,14 +101,23 @@ def policy_for(
             f"--token has {len(token)} characters: at least {SHORTEST} are accepted, for instance "
             f'from `python -c "import secrets; print(secrets.token_urlsafe())"`'
         )
+    others: set[str] = set()
+    for given in names:
+        name = known_name(given)
+        if name is None:
+            raise EngineError(
+                f"--allow-host {quoted(given)} is not a name: accepted is a name such as "
+                f"board.example or an IP address, without a scheme, a port or a path"
+            )
+        others.add(name)
     if is_loopback(host):
-        return Policy(token, read_only, False, LOOPBACK | set(map(str.lower, names)))
+        return Policy(token, read_only, False, LOOPBACK | others | {known_name(host) or host})
     if token is None:
         raise EngineError(
             f"--host {host!r} is not loopback, and whoever reaches it could read the stream and "
             f"change it: give --token (or WEFT_TOKEN), or leave --host out"
         )
-    hosts = LOOPBACK | {host.lower(), *map(str.lower, names)}
+    hosts = LOOPBACK | others | {known_name(host) or host.lower()}
     return Policy(token, read_only, True, hosts, addresses=True)
 
 
@@ -117,22 +127,8 @@ def is_loopback(host: str) -> bool:
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
     [True, True, True, False, False]
     """
-    address = _address(host)
+    address = address_of(host)
     return host.lower() == "localhost" or (address is not None and address.is_loopback)
-
-
-def _netloc(origin: str) -> str | None:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:  # such as a bracket that is not closed
-        return None
-
-
-def _address(host: str) -> Any:
-    try:
-        return ip_address(host)
-    except ValueError:
-        return None
 
 
 class Guard:
@@ -146,15 +142,26 @@ class Guard:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): v.decode("latin-1") for name, v in scope["headers"]}
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            # Of what is given twice, a proxy may have looked at the other one.
+            twice = name in (b"host", b"origin") and name.decode() in headers
+            headers[name.decode("latin-1")] = "(twice)" if twice else value.decode("latin-1")
         answer = _dressed(send, scope["path"])
         refused = self._refusal(scope["method"], scope["path"], headers)
         if refused is not None:
             await _refuse(answer, *refused)
             return
         if scope["method"] not in SAFE:
-            body = await _read(receive)
+            try:
+                body = await asyncio.wait_for(_read(receive), self.policy.body_seconds)
+            except asyncio.TimeoutError:
+                seconds = f"{self.policy.body_seconds:g} s"
+                await _refuse(answer, 408, "Time", f"a request's body has {seconds} to arrive")
+                return
             if body is None:
+                return  # whoever asked has gone; what came of the body is not what was meant
+            if len(body) > LARGEST:
                 await _refuse(answer, *TOO_LARGE)
                 return
             receive = _again(body, receive)
@@ -165,16 +172,16 @@ class Guard:
     ) -> tuple[int, str, str] | None:
         policy, host = self.policy, headers.get("host", "")
         if not policy.knows_host(host):
-            return 421, "Host", f"Host {host[:80]!r} is not a name of this server (--allow-host)"
+            return 421, "Host", f"Host {quoted(host)} is not a name of this server (--allow-host)"
         if not path.startswith("/api/"):
             return None
         origin = headers.get("origin")
-        if origin is not None and _netloc(origin) != host.lower():
+        if origin is not None and read_origin(origin) != read_host(host):
             return 403, "Origin", "requests of other sites' pages are refused"
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return 403, "Origin", "requests of other sites' pages are refused"
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > LARGEST:
+        if not length.isdecimal() or len(length) > 20 or int(length) > LARGEST:
             return TOO_LARGE
         changes = method not in SAFE and path not in ASKING
         if changes and policy.read_only:
@@ -190,14 +197,16 @@ TOO_LARGE = (413, "Size", f"a request's body may have {LARGEST:,} bytes")
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """A request's body; None if it grows too large, announced or not."""
-    body = b""
+    """A request's body, no more of it than shows that it is too large; None if it was cut off."""
+    body = bytearray()
     more = True
     while more and len(body) <= LARGEST:
         message = await receive()
+        if message["type"] != "http.request":
+            return None
         body += message.get("body", b"")
-        more = message["type"] == "http.request" and message.get("more_body", False)
-    return body if len(body) <= LARGEST else None
+        more = message.get("more_body", False)
+    return bytes(body)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
@@ -233,5 +242,7 @@ async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="weft"'))
+    if status == 408:
+        headers.append((b"connection", b"close"))  # the rest of the body is nobody's request
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

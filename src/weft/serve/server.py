@@ -10,6 +10,7 @@ from types import FrameType
 import uvicorn
 
 from weft.errors import EngineError
+from weft.serve.connections import AT_ONCE, QUEUE, Limits, limited
 from weft.serve.guard import App
 
 
@@ -20,7 +21,7 @@ def bound(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen(128)  # whoever is told may come at once, and waits until it is served
+        listening.listen(QUEUE)  # whoever is told may come at once, and waits until it is served
     except OSError as error:
         listening.close()
         raise EngineError(
@@ -36,10 +37,37 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._stopping = stopping
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        await super().startup(sockets)
+        for listening in sockets or ():
+            # The loop takes the number of connections that it accepts at once for the length of
+            # the kernel's queue too, which would make the clients behind them wait for seconds.
+            listening.listen(QUEUE)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Called on Ctrl-C and SIGTERM."""
         self._stopping.set()
         super().handle_exit(sig, frame)
+
+
+def make_server(app: App, stopping: threading.Event, limits: Limits | None = None) -> Server:
+    """The server of an application."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,  # requests may be frequent, and are nobody's business
+        server_header=False,
+        # Its own limit on connections answers 503 to everybody once it is reached.
+        http=limited(limits or Limits()),
+        limit_concurrency=None,
+        backlog=AT_ONCE,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=5,
+        ws="none",
+        lifespan="off",
+    )
+    return Server(config, stopping)
 
 
 def run_server(
@@ -48,16 +76,6 @@ def run_server(
     """Serve on an address; `ready` is told the page's address once it answers there."""
     listening = bound(host, port)
     shown = f"[{host}]" if ":" in host else host
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,  # requests may be frequent, and are nobody's business
-        server_header=False,
-        limit_concurrency=256,
-        timeout_keep_alive=15,
-        timeout_graceful_shutdown=5,
-        ws="none",
-        lifespan="off",
-    )
+    server = make_server(app, stopping)
     ready(f"http://{shown}:{listening.getsockname()[1]}")
-    Server(config, stopping).run(sockets=[listening])
+    server.run(sockets=[listening])

@@ -13,6 +13,7 @@ from typing import Any
 from pyarrow import fs
 
 from weft.errors import CheckpointError
+from weft.sinks.modes import folder_mode, give_mode, new_file, new_folders
 
 _COPIES = "copies"
 ASIDE = "damaged"
@@ -22,6 +23,9 @@ ASIDE = "damaged"
 class Folder:
     """A folder on any file system that Arrow knows, given as a path or a URI.
 
+    On a local disk what it writes is for its owner only (`weft.sinks.modes`), except where
+    `private` is false: then modes follow the umask, as those of the files beside it do.
+
     >>> import tempfile
     >>> folder = Folder(tempfile.mkdtemp()).sub("catalogue")
     >>> folder.write("1.json", "catalogue", {"a": 1})
@@ -29,8 +33,11 @@ class Folder:
     (['1.json'], {'a': 1})
     """
 
-    def __init__(self, location: str, system: fs.FileSystem | None = None) -> None:
+    def __init__(
+        self, location: str, system: fs.FileSystem | None = None, *, private: bool = True
+    ) -> None:
         self.system: fs.FileSystem
+        self.private = private
         if system is None:
             self.system, location = locate(location)
         else:
@@ -39,7 +46,7 @@ class Folder:
 
     def sub(self, name: str) -> Folder:
         """A folder in this one."""
-        return Folder(f"{self.path}/{name}", self.system)
+        return Folder(f"{self.path}/{name}", self.system, private=self.private)
 
     def names(self) -> list[str]:
         """The files in it, sorted; those still being written are left out."""
@@ -54,16 +61,30 @@ class Folder:
         """Write a file in one step: whoever reads sees the old one or the new one."""
         text = json.dumps(body, separators=(",", ":"), sort_keys=True)
         sealed = json.dumps({"weft": kind, "checksum": zlib.crc32(text.encode()), "body": text})
-        self.system.create_dir(self.path, recursive=True)
+        self._make()
         temporary = f"{self.path}/.{name}.{uuid.uuid4().hex}"
         try:
-            with self.system.open_output_stream(temporary) as stream:
+            with self._new(temporary) as stream:
                 stream.write(sealed.encode())
             self.system.move(temporary, f"{self.path}/{name}")
         except OSError:  # a full disk: what there is of the file only takes more of it
             with suppress(OSError):
                 self.system.delete_file(temporary)
             raise
+
+    def _make(self) -> None:
+        if self._has_modes:
+            new_folders(self.path)
+        else:
+            self.system.create_dir(self.path, recursive=True)
+
+    def _new(self, path: str) -> Any:
+        # Arrow knows no modes: what it creates, others may open before it could be closed to them.
+        return new_file(path) if self._has_modes else self.system.open_output_stream(path)
+
+    @property
+    def _has_modes(self) -> bool:
+        return self.private and isinstance(self.system, fs.LocalFileSystem)
 
     def keep(self, name: str, kind: str, body: Any) -> None:
         """Write a file that a stream cannot do without: on the disk, and with a copy.
@@ -130,12 +151,12 @@ class Folder:
     def set_aside(self, name: str) -> None:
         """Move a file that cannot be read out of the way, where it can be looked at."""
         aside = self.sub(ASIDE)
-        self.system.create_dir(aside.path, recursive=True)
+        aside._make()
         self.system.move(f"{self.path}/{name}", f"{aside.path}/{name}")
 
     def move_to(self, other: Folder, name: str) -> bool:
         """Move a file; False if it is not there any more. Of several who try, one succeeds."""
-        self.system.create_dir(other.path, recursive=True)
+        other._make()
         try:
             self.system.move(f"{self.path}/{name}", f"{other.path}/{name}")
         except (FileNotFoundError, OSError):
@@ -154,6 +175,25 @@ class Folder:
         """Remove a file, if it is there."""
         with suppress(FileNotFoundError):
             self.system.delete_file(f"{self.path}/{name}")
+
+
+def private_folder(location: str) -> None:
+    """Make a folder for its owner only, so that whatever others put into it is protected too.
+
+    For the root of a checkpoint, in which Spark writes by the umask. One that exists and is empty
+    gets the same mode; one with something in it has been used, and stays as it is. On other file
+    systems than a local disk nothing is done.
+    """
+    system, path = locate(location)
+    if not isinstance(system, fs.LocalFileSystem):
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    try:
+        os.mkdir(path, folder_mode())
+    except FileExistsError:
+        if not os.path.isdir(path) or os.listdir(path):
+            return
+    give_mode(path, folder_mode())
 
 
 def locate(location: str) -> tuple[fs.FileSystem, str]:

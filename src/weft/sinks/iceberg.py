@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from weft.errors import EngineError
 from weft.sinks.contract import Answered, MicroBatch, Sink
-from weft.sinks.names import check_apart, named
+from weft.sinks.names import check_distinct, named
 
 STREAM, BATCH = "weft.stream", "weft.batch"
 """Properties of a snapshot: the stream that wrote it, and its micro-batch."""
@@ -47,7 +47,7 @@ class IcebergSink(Sink):
     def check(self, queries: Mapping[int, Answered], mode: str) -> None:
         super().check(queries, mode)
         # Catalogues differ in whether they tell small letters from capitals.
-        check_apart(queries.values(), lambda q: self.table(q.name, q.number).lower())
+        check_distinct(queries.values(), lambda q: self.table(q.name, q.number).lower())
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         for number in sorted(counts):

@@ -29,7 +29,8 @@ class LongSink(Sink):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.folder = Folder(path)
+        # Manifests are for whoever reads the answers, so they follow the umask as answers do.
+        self.folder = Folder(path, private=False)
 
     def deliver(self, batch: MicroBatch) -> Figures:
         writer = LongWriter(self.path, batch.number, _columns(batch.queries))

@@ -27,7 +27,8 @@ class ParquetSink(Sink):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.folder = Folder(path)
+        # Manifests are for whoever reads the answers, so they follow the umask as answers do.
+        self.folder = Folder(path, private=False)
 
     def open(self, queries: Mapping[int, Answered], mode: str) -> None:
         super().open(queries, mode)

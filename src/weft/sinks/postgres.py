@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from weft.errors import EngineError
 from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
-from weft.sinks.names import check_apart
+from weft.sinks.names import check_distinct
 from weft.sinks.postgres_table import Table, placed
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
@@ -53,7 +53,7 @@ class PostgresSink(Sink):
     def check(self, queries: Mapping[int, Answered], mode: str) -> None:
         super().check(queries, mode)
         tables = [self.table(query) for query in queries.values()]
-        check_apart(queries.values(), lambda q: ".".join(self.place(q.name, q.number)))
+        check_distinct(queries.values(), lambda q: ".".join(self.place(q.name, q.number)))
         with connect(self.url) as connection:
             for table in tables:
                 table.check(connection)

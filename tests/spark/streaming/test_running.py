@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
+from types import SimpleNamespace
 from urllib.request import urlopen
 
 import pytest
@@ -11,7 +13,7 @@ from same import AXIS, assert_same, rows
 from weft.errors import CheckpointError, EngineError
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.sinks import ForeachBatchSink, read_results
+from weft.sinks import DeltaSink, ForeachBatchSink, LongSink, ParquetSink, read_results
 from weft.spark.loom import Loom
 from weft.spark.native import native
 from weft.spark.streaming.requests import Requests
@@ -45,6 +47,9 @@ def test_queries_come_and_go_while_it_runs(spark, feed, tmp_path):
     loom.add(FIVE)
     running = loom.start(out, checkpoint=checkpoint, trigger="100 milliseconds", metrics_port=0)
     wait_for(lambda: running.progress.batch >= 0)
+    assert Path(checkpoint).stat().st_mode & 0o777 == 0o700  # over Spark's own files too
+    private = [path.stat().st_mode & 0o777 for path in Path(checkpoint, "weft").glob("**/*.json")]
+    assert set(private) == {0o600}
 
     running.add(TEN, backfill=True)  # its edges, keys and parts are kept already
     running.add("SELECT max(x) AS hi FROM t GROUP BY window(ts, '6 minutes', '2 minutes')", "most")
@@ -121,6 +126,16 @@ def test_a_sink_that_fails_is_quoted_in_short_and_nothing_is_lost(spark, feed, t
     running = start(stream, AXIS, ForeachBatchSink(keep), **given)
     running.await_termination()
     assert_same("ten", rows(delivered), batch_rows(spark, feed, TEN, None, feed_end(feed)))
+
+
+@pytest.mark.parametrize("kind", [str, ParquetSink, LongSink, DeltaSink])
+def test_answers_and_checkpoint_lie_apart(tmp_path, kind):
+    frame = SimpleNamespace(isStreaming=True)
+    for out, checkpoint in (("ck/out", "ck"), ("out", "out/ck"), ("x", "x")):
+        given = {"checkpoint": str(tmp_path / checkpoint), "watermark": "1 minute"}
+        with pytest.raises(EngineError, match="give each a folder of its own"):
+            start(frame, AXIS, kind(str(tmp_path / out)), queries=[TEN], **given)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_checkpoint_refuses_what_does_not_fit_it(spark, feed, tmp_path):

@@ -14,6 +14,7 @@ from weft.query.aggregates.catalogue import BY_NAME
 from weft.query.expression import function_name, refusal
 from weft.query.functions import OWN_AGGREGATES
 from weft.query.normal import normal
+from weft.query.quoting import LONG, quoted
 from weft.query.syntax.lexer import place
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Lambda, Literal, Name, Node, Op, Star, rebuild, walk
@@ -63,8 +64,8 @@ def read_output(name: str, sql: str) -> Output:
     template, calls, native = read_over_aggregates(sql, node, frozenset())
     if not calls:
         raise AggregateError(
-            f"{sql!r} has no aggregate: an output is an aggregate such as sum(price), or an "
-            f"expression over aggregates"
+            f"{quoted(sql, LONG)} has no aggregate: an output is an aggregate such as "
+            f"sum(price), or an expression over aggregates"
         )
     return Output(name, template, calls, native)
 

@@ -6,6 +6,7 @@ import re
 
 from weft.errors import WindowError
 from weft.query.duration import Duration, parse_duration
+from weft.query.quoting import quoted
 from weft.query.syntax.lexer import place
 from weft.query.syntax.tree import Literal, Node
 from weft.query.window import Window
@@ -16,7 +17,7 @@ def read_length(sql: str, at: int, field: str, value: Duration) -> int:
     try:
         units = parse_duration(value, field)
         if units <= 0 and field != "offset":
-            raise WindowError(f"{field}={value!r} must be longer than nothing")
+            raise WindowError(f"{field}={quoted(value)} must be longer than nothing")
     except WindowError as error:
         raise WindowError(place(sql, at, str(error))) from None
     return units

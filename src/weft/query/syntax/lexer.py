@@ -8,6 +8,13 @@ from typing import NamedTuple
 
 from weft.errors import ExpressionError
 
+NUMBER = 200
+"""Characters of a number: Spark's widest has 38 digits, and Python's conversions to int and float
+fail on those of hundreds or thousands."""
+EXPONENT = 6
+"""Digits of a number's exponent; those of Python's Decimal end at 18."""
+LINE = 320
+"""Characters of a line that an error quotes; of a longer one, those around the place."""
 TokenKind = OneOf["name", "quoted", "number", "string", "literal", "op"]
 """`literal` is a typed literal or an interval: several words of SQL that make one constant."""
 
@@ -68,10 +75,35 @@ def _split(sql: str) -> list[Token]:
             continue
         if kind != "space":
             text = piece.group()
+            if kind == "number":
+                _check_number(sql, position, text)
             word = text.upper() if kind == "name" else text
             tokens.append(Token(kind, text, position, piece.end(), word))  # type: ignore[arg-type]
         position = piece.end()
     return tokens
+
+
+def _check_number(sql: str, position: int, text: str) -> None:
+    """Refuse a number that is too long, before anything converts it."""
+    if len(text) > NUMBER:
+        raise ExpressionError(
+            place(
+                sql,
+                position,
+                f"the number {text[:20]}... has {len(text):,} characters: at most {NUMBER} are "
+                f"accepted",
+            )
+        )
+    exponent = re.search(r"[eE][+-]?0*(\d*)", text)
+    if exponent is not None and len(exponent[1]) > EXPONENT:
+        raise ExpressionError(
+            place(
+                sql,
+                position,
+                f"the number's exponent has {len(exponent[1])} digits: at most {EXPONENT} are "
+                f"accepted",
+            )
+        )
 
 
 def _comment_end(sql: str, start: int) -> int:
@@ -140,16 +172,22 @@ def _is_unit(token: Token) -> bool:
 def place(sql: str, position: int, message: str) -> str:
     """A message that quotes a place in a text: line, column and a caret under it.
 
+    Of a long line only what is around the place is quoted.
+
     >>> print(place("a >\\n  b +", 8, "something is missing"))
     something is missing (line 2, column 5):
         b +
           ^
     """
-    before = sql[:position]
-    line, begin = before.count("\n") + 1, before.rfind("\n") + 1
+    line, begin = sql.count("\n", 0, position) + 1, sql.rfind("\n", 0, position) + 1
     column = position - begin + 1
     end = sql.find("\n", position)
-    quoted = sql[begin : end if end >= 0 else len(sql)]
+    end = end if end >= 0 else len(sql)
+    left, right = begin, end
+    if end - begin > LINE:
+        left, right = max(begin, position - LINE // 4), min(end, position + LINE // 4)
+    before, after = "..." if left > begin else "", "..." if right < end else ""
     # Tabs stay tabs, so that the caret stands under its character.
-    pad = "".join("\t" if char == "\t" else " " for char in quoted[: column - 1])
+    pad = "".join("\t" if char == "\t" else " " for char in f"{before}{sql[left:position]}")
+    quoted = f"{before}{sql[left:right]}{after}"
     return f"{message} (line {line}, column {column}):\n  {quoted}\n  {pad}^"

@@ -16,6 +16,8 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
 from weft.sinks import ParquetSink, Sink
+from weft.sinks.apart import check_apart
+from weft.sinks.files import private_folder
 from weft.spark.failures import connector_advice, has_format
 from weft.spark.streaming.catalogue import (
     Catalogue,
@@ -64,6 +66,9 @@ def start(
         )
     if output_mode not in MODES:
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
+    place = sink if isinstance(sink, str) else getattr(sink, "path", None)
+    if isinstance(place, str):
+        check_apart(place, checkpoint)
     if isinstance(sink, Sink):
         _check_connectors(df.sparkSession, sink)
     check_untrusted(queries)
@@ -83,6 +88,7 @@ def start(
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
         compiled = compile_catalogue(catalogue, df, axis)
         target.check(compiled.answered, catalogue.settings.mode)
+        private_folder(checkpoint)  # before anything is in it, of weft's or of Spark's
         files.write(catalogue)
     try:
         running = Running(

@@ -1,0 +1,209 @@
+"""Connections that take their time, and many of them: neither keeps honest clients waiting.
+
+    a client sends    headers    body       (waits for the answer)   takes the answer
+    and may take      HEADERS    REQUEST    as long as we do         UNREAD without taking any of it
+    full server       closed     closed     never closed             closed if nobody else waits
+
+Where there is room for no more connections, the one that has kept us waiting longest is closed, and
+the newcomer is served. Turning the newcomer away instead would be what an attacker wants: on
+loopback a page of another user, half-open connections and this dashboard all have one address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+HEADERS = 10.0
+"""Seconds for the headers of a request, from connecting or from its first byte."""
+REQUEST = 22.0
+"""Seconds for a request with its body, from the same moment. The guard answers 408 before that;
+this is for bodies that nobody reads, such as one of a GET."""
+UNREAD = 30.0
+"""Seconds for which an answer may wait in our memory without its client taking any of it."""
+TAKEN = 16_384
+"""Bytes of an answer that count as taking some of it."""
+SENDING = 131_072
+"""Bytes of an answer that the kernel takes over. By itself it takes megabytes for each connection,
+and tells us of a slow client's progress only when a third of them are gone."""
+MOST = 256
+"""Connections at a time; a process may open about 1,000 files on Linux."""
+PER_ADDRESS = 192
+"""Of these, from one address: it holds every page behind a proxy, with as many event streams as
+there may be, and those half-open."""
+AT_ONCE = 32
+"""Connections accepted in one turn of the event loop. A request is read some three turns after its
+connection was accepted; by then it must not be the one that has waited longest."""
+QUEUE = 512
+"""Connections that the kernel holds until they are accepted."""
+_BODY = json.dumps(
+    {"error": {"kind": "Busy", "message": "too many connections are open", "place": None}}
+).encode()
+BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 5\r\n"
+    b"cache-control: no-store\r\nconnection: close\r\ncontent-length: %d\r\n\r\n%b"
+) % (len(_BODY), _BODY)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one client, and all of them together, may take."""
+
+    headers: float = HEADERS
+    request: float = REQUEST
+    unread: float = UNREAD
+    most: int = MOST
+    per_address: int = PER_ADDRESS
+
+
+class Connection(H11Protocol):
+    """uvicorn's HTTP/1.1 connection, with limits."""
+
+    limits: ClassVar[Limits] = Limits()
+    _since = 0.0
+    """When we began to wait for the request that is due."""
+    _begun: float | None = None
+    """When the request began that is not complete; None between two requests."""
+    _deadline: asyncio.TimerHandle | None = None
+    _untaken: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Make room for it, or turn it away."""
+        super().connection_made(transport)
+        with suppress(OSError, AttributeError):
+            transport.get_extra_info("socket").setsockopt(
+                socket.SOL_SOCKET, socket.SO_SNDBUF, SENDING
+            )
+        self._since = self._begun = self.loop.time()
+        if self._has_room():
+            self._watch()
+            return
+        self.connections.discard(self)
+        transport.write(BUSY)
+        transport.close()
+
+    def _has_room(self) -> bool:
+        """Whether there is room, if need be after closing a connection that keeps us waiting."""
+        others = [one for one in self.connections if one is not self]
+        here = [one for one in others if self._address == getattr(one, "_address", None)]
+        if len(here) >= self.limits.per_address:
+            return _close_one(here)
+        return len(others) < self.limits.most or _close_one(others)
+
+    @property
+    def _address(self) -> str | None:
+        return self.client[0] if self.client else None
+
+    def waiting(self) -> tuple[bool, float] | None:
+        """Since when the client keeps us waiting, whose answer is on its way last; None if we work.
+
+        An event stream is work, and so is whatever the application has not answered yet.
+        """
+        working = self.cycle is not None and not self.cycle.response_complete
+        if working and self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
+            return None
+        return self.transport.get_write_buffer_size() > 0, self._since
+
+    def drop(self) -> None:
+        """Close it now, whatever is still to be sent."""
+        self.connections.discard(self)  # not a turn later: others may be counting
+        self.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Called with what the client sends."""
+        before = self.conn.their_state
+        if self._begun is None:
+            self._begun = self.loop.time()
+        super().data_received(data)
+        if before is h11.SEND_BODY and self.conn.their_state is h11.IDLE:
+            # The end of a body that was not waited for: what follows is another request.
+            self._since = self._begun = self.loop.time()
+        self._watch()
+
+    def on_response_complete(self) -> None:
+        """Called when an answer has been handed over to be sent."""
+        if self.conn.their_state is not h11.SEND_BODY:
+            self._since, self._begun = self.loop.time(), None
+        super().on_response_complete()
+        self._watch()
+        if self.transport.is_closing():
+            self._watch_untaken()
+
+    def _watch(self) -> None:
+        """Set the time by which the client must have sent what it owes."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+        owed = {h11.IDLE: self.limits.headers, h11.SEND_BODY: self.limits.request}
+        seconds = owed.get(self.conn.their_state)
+        if seconds is None or self.transport.is_closing():
+            return
+        if self._begun is None:
+            if self.conn.their_state is h11.IDLE:
+                return  # between two requests, for which uvicorn has a time of its own
+            self._begun = self.loop.time()
+        self._deadline = self.loop.call_at(self._begun + seconds, self.drop)
+
+    def pause_writing(self) -> None:
+        """Called when much of an answer waits to be taken."""
+        super().pause_writing()
+        self._watch_untaken()
+
+    def resume_writing(self) -> None:
+        """Called when little of it is left."""
+        super().resume_writing()
+        if self._untaken is not None and not self.transport.is_closing():
+            self._untaken.cancel()
+            self._untaken = None
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Called when no other request has come for a while."""
+        super().timeout_keep_alive_handler()
+        self._watch_untaken()  # closing waits until all is taken, for ever if need be
+
+    def _watch_untaken(self) -> None:
+        left = self.transport.get_write_buffer_size()
+        if self._untaken is None and left:
+            self._untaken = self.loop.call_later(self.limits.unread, self._check_untaken, left)
+
+    def _check_untaken(self, before: int) -> None:
+        self._untaken = None
+        left = self.transport.get_write_buffer_size()
+        if left and left > before - TAKEN:
+            self.drop()
+        else:
+            self._watch_untaken()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called when it is closed, by whichever side."""
+        for timer in (self._deadline, self._untaken):
+            if timer is not None:
+                timer.cancel()
+        self._deadline = self._untaken = None
+        super().connection_lost(exc)
+
+
+def _close_one(connections: Iterable[object]) -> bool:
+    """Close the connection that has kept us waiting longest; False if none does."""
+    found = [
+        (since, id(one), one)
+        for one in connections
+        if isinstance(one, Connection) and (since := one.waiting()) is not None
+    ]
+    if not found:
+        return False
+    min(found)[2].drop()
+    return True
+
+
+def limited(limits: Limits) -> type[Connection]:
+    """The class of connections with these limits, as uvicorn takes it."""
+    return type("LimitedConnection", (Connection,), {"limits": limits})
