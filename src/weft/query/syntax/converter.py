@@ -176,8 +176,6 @@ def _name(masked: Masked, found: exp.Expression) -> Node:
         owner, member = convert(masked, found.this), convert(masked, found.expression)
         if isinstance(owner, Name) and isinstance(member, Name):
             return Name((*owner.parts, *member.parts), at=owner.at)
-        if not isinstance(member, Name):  # Spark would look the function up in a catalogue
-            raise masked.fail(owner.at, "a function with a name in front of it is not served")
         return Op(".", (owner, member), at=owner.at)
     if isinstance(found, exp.Column):
         if isinstance(found.this, exp.Star):

@@ -21,7 +21,7 @@ from weft.query.query import Query
 from weft.query.syntax.lexer import place
 from weft.query.syntax.literals import string_value
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Call, Literal, Node, walk
+from weft.query.syntax.tree import Call, Literal, Name, Node, Op, walk
 from weft.query.trust.allowed import OPTIONS, REACHING, SCALAR_FUNCTIONS
 from weft.query.trust.matching import matching_refusal
 from weft.query.trust.value_size import check_value_size
@@ -61,6 +61,10 @@ def check_expression(sql: str) -> None:
 
 def refusal(sql: str, node: Node) -> str | None:
     """Why an untrusted text may not hold a node; None if it may."""
+    if isinstance(node, Op) and node.op == "." and not isinstance(node.args[1], Name):
+        return (
+            "a function with a name in front of it is one of somebody's own: write its name alone"
+        )
     reason = matching_refusal(sql, node)
     if reason is not None or not isinstance(node, Call):
         return reason
