@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from weft.errors import WeftError
+from weft.errors import CheckpointError, WeftError
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.spark.streaming.burst import Burst
+from weft.spark.streaming.handling import Handling
 from weft.spark.streaming.starting import stream_plan
 
 
@@ -69,9 +70,7 @@ def test_replacing_every_query_at_once_goes_one_by_one():
         burst.applied(stream_plan(RUNNING))
 
 
-def test_a_wrong_request_among_many_is_told_and_the_rest_is_still_few_changes(monkeypatch):
-    from weft.spark.streaming.running import Running
-
+def test_a_wrong_request_among_many_is_told_and_the_rest_is_still_few_changes():
     replies: dict[str, str | None] = {}
     changes: list[int] = []
 
@@ -79,24 +78,25 @@ def test_a_wrong_request_among_many_is_told_and_the_rest_is_still_few_changes(mo
         def reply(self, ticket: str, error: str | None) -> None:
             replies[ticket] = error
 
-    def together(self, pending) -> bool:
-        if any(asked["op"] == "wrong" for _, asked in pending):
-            return False
-        changes.append(len(pending))
-        replies.update((ticket, None) for ticket, _ in pending)
-        return True
+    class Stream:
+        queries = RUNNING
 
-    def alone(self, asked) -> str | None:
-        changes.append(1)
-        return "amiss" if asked["op"] == "wrong" else None
+        def apply(self, asked) -> None:
+            if any(one["op"] == "wrong" for one in asked):
+                raise CheckpointError("amiss")
+            changes.append(len(asked))
 
-    monkeypatch.setattr(Running, "_handle_together", together)
-    monkeypatch.setattr(Running, "_handle", alone)
-    running = Running.__new__(Running)
-    running._requests = Replies()
-    asked = [(f"{n:04d}", {"op": "wrong" if n == 137 else "drop"}) for n in range(1000)]
-    running._handle_all(asked)
+        def drop(self, name: str) -> None:
+            changes.append(1)
+
+        add = pause = resume = drop
+
+    handling = Handling(Stream(), Replies(), str)
+    asked = [
+        (f"{n:04d}", {"op": "wrong" if n == 137 else "drop", "name": "a"}) for n in range(1000)
+    ]
+    handling._all(asked)
     assert list(replies) == [ticket for ticket, _ in asked], "in their order"
     assert [ticket for ticket, error in replies.items() if error] == ["0137"]
     assert len(changes) < 15
-    running._handle_all([])
+    handling._all([])

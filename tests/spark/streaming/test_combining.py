@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.errors import EngineError
+from weft.errors import AggregateError
 from weft.query.aggregates.part import Part
 from weft.query.aggregates.registry import monoid_of
 from weft.query.aggregates.values import order_key
@@ -134,9 +134,19 @@ def test_moments_lose_no_digits_to_large_means(values, offset):
 
 def test_a_sum_of_longs_that_overflows_is_refused():
     one = group_rows([], 2)
-    with pytest.raises(EngineError, match="overflow"):
+    with pytest.raises(AggregateError, match="overflow"):
         combine(Part("sum", ("x",)), (pa.array([2**62, 2**62]),), one)
     assert combine(Part("sum", ("x",)), (pa.array([2**62, -(2**62)]),), one)[0].to_pylist() == [0]
+    three = group_rows([], 3)
+    near = (pa.array([2**63 - 1, 1, -1]),)  # past 64 bits on the way, not in the end
+    assert combine(Part("sum", ("x",)), near, three)[0].to_pylist() == [2**63 - 1]
+
+
+def test_many_groups_of_large_numbers_overflow_nothing():
+    micros = 1_700_000_000_000_000
+    groups = group_rows([pa.array([n // 2 for n in range(12_000)])], 12_000)
+    (found,) = combine(Part("sum", ("x",)), (pa.array([micros] * 12_000),), groups)
+    assert set(found.to_pylist()) == {2 * micros}
 
 
 def test_sketches_estimate_what_they_saw():

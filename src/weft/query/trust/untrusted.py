@@ -62,9 +62,7 @@ def check_expression(sql: str) -> None:
 def refusal(sql: str, node: Node) -> str | None:
     """Why an untrusted text may not hold a node; None if it may."""
     if isinstance(node, Op) and node.op == "." and not isinstance(node.args[1], Name):
-        return (
-            "a function with a name in front of it is somebody's own: write it without"
-        )
+        return "a function with a name in front of it is somebody's own: write it without"
     reason = matching_refusal(sql, node)
     if reason is not None or not isinstance(node, Call):
         return reason
