@@ -20,6 +20,7 @@ from weft.slices.safety import may_raise
 from weft.spark.choice import Choice, choose
 from weft.spark.finals import final_choices, finals
 from weft.spark.native import native
+from weft.spark.only_spark import is_ansi, unfit_reason
 from weft.spark.rewrite import covered_frame, folded_frame, slices_frame, windows_frame
 from weft.spark.shards import shards
 from weft.spark.statistics import Measured
@@ -75,14 +76,15 @@ def run_plan(
     """
     pieces: list[Woven | Direct] = []
     choices: list[Choice] = []
+    ansi = is_ansi(df)
     for tree in plan.trees:
         queries = [plan.queries[int(row)] for row in tree.rows]
         for some in safe_groups(queries, types):
             layout = Layout.of(some, axis.quoted, types)
-            for query in (inexact := [q for q in some if not can_lower(layout, q)]):
+            own = {query.name: _own_reason(layout, query, types, ansi) for query in some}
+            for query in (inexact := [q for q in some if own[q.name] is not None]):
                 pieces.append(Direct(query, native(df, axis, query)))
-                reason = f"{query.name} has an answer that only Spark itself rounds as it does"
-                choices.append(Choice("native", reason, tree.number))
+                choices.append(Choice("native", f"{query.name}: {own[query.name]}", tree.number))
             exact = [query for query in some if query not in inexact]
             if exact:
                 layout = Layout.of(exact, axis.quoted, types) if inexact else layout
@@ -91,6 +93,13 @@ def run_plan(
                 pieces += found
                 choices.append(replace(choice, tree=tree.number, details=details))
     return Batch(axis, tuple(pieces), tuple(choices))
+
+
+def _own_reason(layout: Layout, query: Query, types: Mapping[str, str], ansi: bool) -> str | None:
+    """Why a query runs as it is; None if it can be answered from slices."""
+    if not can_lower(layout, query):
+        return "it has an answer that only Spark itself rounds as it does"
+    return unfit_reason(query, types, ansi=ansi)
 
 
 def run_tree(

@@ -18,6 +18,7 @@ from weft.slices.safety import typed_expressions
 from weft.spark.failures import short
 from weft.spark.fragments import expression_types
 from weft.spark.native import native
+from weft.spark.only_spark import check_names
 from weft.spark.parsed import check_parsed
 
 
@@ -31,6 +32,7 @@ def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> di
     """
     limits.check_queries(queries)
     check_parsed(df, queries)
+    check_names(df, queries)
     args = list(dict.fromkeys(arg for q in queries for call in q.calls for arg in call.args))
     keys = list(dict.fromkeys(key.expression for q in queries for key in q.keys))
     predicates = list(dict.fromkeys(q.predicate for q in queries if q.predicate))

@@ -41,7 +41,7 @@ def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured
     """
     keysets = list(dict.fromkeys(tuple(key.expression for key in q.keys) for q in queries))
     counted = [
-        F.expr(f"approx_count_distinct(struct({', '.join(keys)}))").alias(f"g{i}")
+        F.expr(f"approx_count_distinct({_guarded(keys, queries)})").alias(f"g{i}")
         for i, keys in enumerate(keysets)
         if keys
     ]
@@ -63,6 +63,16 @@ def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured
             span=(high - low + 1) / unit if rows else None,
         ),
     )
+
+
+def _guarded(keys: tuple[str, ...], queries: Sequence[Query]) -> str:
+    """SQL of a group's keys, evaluated only on rows that one of its queries takes."""
+    users = [q.predicate for q in queries if tuple(key.expression for key in q.keys) == keys]
+    struct = f"struct({', '.join(keys)})"
+    if None in users:
+        return struct
+    taken = " OR ".join(f"coalesce({predicate}, false)" for predicate in dict.fromkeys(users))
+    return f"CASE WHEN {taken} THEN {struct} END"
 
 
 def _fragments(df: DataFrame, queries: Sequence[Query]) -> float | None:

@@ -89,6 +89,11 @@ def answer(
         _check_part(position, op, arrays, len(slices))
     for ask in asks:
         _check_ask(ask, len(slices), len(parts))
+    if len(slices) and not -UNBOUNDED < slices.position.min() <= slices.position.max() < UNBOUNDED:
+        raise FinalsError(
+            f"times from {slices.position.min()} to {slices.position.max()}: accepted are times "
+            f"between -2**62 and 2**62; subtract a constant from the time column"
+        )
     ops = [op for op, _ in parts]
     columns = [[flat(array) for array in arrays] for _, arrays in parts]
     wanted = {part for ask in asks for part in ask.parts}

@@ -22,6 +22,8 @@ Limbs: TypeAlias = tuple[UInt64, Int64]
 """The low and the high 64 bits of 128-bit integers in two's complement."""
 
 _ALL = (1 << 64) - 1
+_NEAR = 1.5e38
+"""Less than 2**127, from which on 128 bits wrap round, and more than any decimal."""
 
 
 def limbs(array: pa.Array) -> Limbs:
@@ -85,29 +87,36 @@ class WideSum(VectorOp):
     """`sum` and `try_sum` of integers and decimals: exact, whatever the order of adding.
 
     Columns: low, high, how many partials were not null, and for `try_sum` the rows counted and how
-    many partials had overflowed before. Only an answer can overflow, never a step on the way to
-    it: then `sum` is an error, as in Spark with ANSI on, and `try_sum` null.
+    many partials had overflowed before; of the longest decimals, the total as a double too. Only
+    an answer can overflow, never a step on the way to it: then `sum` is an error, as in Spark with
+    ANSI on, and `try_sum` null.
     """
 
     def __init__(self, kind: str, laws: Laws, types: Sequence[pa.DataType]) -> None:
         super().__init__(kind, laws, types)
         self.tries = kind == "try_sum"
+        self.near = bool(pt.is_decimal(types[0]) and types[0].precision > 36)
+        """Whether totals may leave 128 bits, and come back as other numbers: then the last column
+        is the total as a double, which tells."""
 
     @property
     def tag(self) -> Wide | None:
-        return None if self.tries else Wide()
+        return None if self.tries or self.near else Wide()
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         low, high = limbs(arrays[0])
         valid = validity(arrays[0]).astype(np.int64)
+        about = (high * 2.0**64 + low.astype(np.float64),) if self.near else ()
         if not self.tries:
-            return low, high, valid
+            return low, high, valid, *about
         rows = integers(arrays[1])
-        return low, high, valid, rows, ((rows > 0) & (valid == 0)).astype(np.int64)
+        return low, high, valid, rows, ((rows > 0) & (valid == 0)).astype(np.int64), *about
 
     def decode(self, columns: Columns) -> list[pa.Array]:
         value, null = (columns[0], columns[1]), columns[2] == 0
         fitting = fits(value, self.types[0])
+        if self.near:
+            fitting &= np.abs(columns[-1]) < _NEAR
         if self.tries:
             null = null | ~fitting | (columns[4] > 0)
             return [to_arrow(value, self.types[0], null), pa.array(columns[3])]
@@ -128,7 +137,8 @@ class WideSum(VectorOp):
 
     def blank(self, rows: int) -> Columns:
         zeros = np.zeros(rows, dtype=np.int64)
-        return (zeros.view(np.uint64), *([zeros] * (4 if self.tries else 2)))
+        about = (np.zeros(rows),) if self.near else ()
+        return (zeros.view(np.uint64), *([zeros] * (4 if self.tries else 2)), *about)
 
     def is_blank(self, columns: Columns) -> npt.NDArray[np.bool_]:
         return np.asarray(columns[3 if self.tries else 2] == 0)

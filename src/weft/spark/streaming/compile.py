@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from weft.plan.time_axis import TimeAxis
@@ -21,47 +20,16 @@ from weft.spark.as_written import as_written
 from weft.spark.check import check_queries
 from weft.spark.fragments import fragment_plan
 from weft.spark.native import native
+from weft.spark.only_spark import refuse_unfit
 from weft.spark.streaming.catalogue import Catalogue, Entry
 from weft.spark.streaming.lifting import component_types
 from weft.spark.streaming.lowering import Lowering
 from weft.spark.streaming.overload import Bounds
 from weft.spark.streaming.program import Program, Service, StoreProgram
+from weft.spark.streaming.projection import Projection
 from weft.spark.streaming.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.spark.streaming.store import Store
 from weft.spark.streaming.woven import WovenSql, woven_sql
-
-
-@dataclass
-class Projection:
-    """Expressions over the stream's rows, each computed once, under short names."""
-
-    df: DataFrame
-    names: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def column(self, prefix: str, sql: str) -> str:
-        """The column that holds an expression."""
-        return self.names.setdefault((prefix, sql), f"{prefix}{len(self.names)}")
-
-    def types(self) -> dict[str, T.DataType]:
-        """The Spark type of every column."""
-        columns = [F.expr(sql).alias(name) for (_, sql), name in self.names.items()]
-        if not columns:
-            return {}
-        return {f.name: f.dataType for f in self.df.select(*columns).schema.fields}
-
-    def expressions(self, types: dict[str, T.DataType]) -> list[str]:
-        """SQL of every column; keys in the form in which Spark groups them."""
-        found = []
-        for (prefix, sql), name in self.names.items():
-            value = f"({sql})"
-            if prefix == "k" and isinstance(types[name], (T.DoubleType, T.FloatType)):
-                kind = types[name].simpleString()
-                value = (
-                    f"CASE WHEN isnan({value}) THEN CAST('NaN' AS {kind}) "
-                    f"WHEN {value} = 0 THEN CAST(0 AS {kind}) ELSE {value} END"
-                )
-            found.append(f"{value} AS {name}")
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +59,14 @@ def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Co
 
 
 def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
-    check_queries(df, axis, catalogue.queries)
-    projection = Projection(df)
-    columns = {store.number: _columns(store, projection) for store in catalogue.stores}
+    known = check_queries(df, axis, catalogue.queries)
+    if catalogue.settings.engine == "operator":
+        refuse_unfit(df, catalogue.queries, known)
+    projection = Projection(df, known)
+    columns = {
+        store.number: _columns(store, _users(store, catalogue.entries), projection)
+        for store in catalogue.stores
+    }
     types = projection.types()
     arrow = {name: arrow_type(kind) for name, kind in types.items()}
     buckets: dict[tuple[str, ...], str] = {}
@@ -110,6 +83,7 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
         settings.mode,
         settings.buckets,
         Bounds.of([entry.number for entry in catalogue.entries if not entry.query.trusted]),
+        int(settings.watermark) if settings.kind == "integer" else None,
     )
     lowerings: dict[int, Lowering] = {}
     answered: dict[int, Answered] = {}
@@ -175,24 +149,45 @@ class _StoreColumns:
     buckets: tuple[str, ...]
 
 
-def _columns(store: Store, projection: Projection) -> _StoreColumns:
+def _users(store: Store, entries: Sequence[Entry]) -> list[Query]:
+    """The queries that are answered from a store, for some of their windows at least."""
+    return [
+        entry.query
+        for entry in entries
+        if any(assignment.store == store.number for assignment in entry.assignments)
+    ]
+
+
+def _columns(store: Store, users: Sequence[Query], projection: Projection) -> _StoreColumns:
     predicates = [predicate.value for predicate in store.predicates]
     fragments = fragment_plan(projection.df, predicates) if predicates else None
+
+    def key(expression: str) -> str:
+        guards = [q.predicate for q in users if expression in {k.expression for k in q.keys}]
+        return projection.column("k", expression, guards)
+
+    def part(kept: Part) -> tuple[tuple[str, ...], str | None]:
+        guards = [q.predicate for q in users if kept in store.parts_of(q)]
+        filtered = [_both(guard, kept.where) for guard in guards] if kept.where else guards
+        return (
+            tuple(projection.column("a", argument, filtered) for argument in kept.args),
+            projection.column("w", kept.where, guards) if kept.where else None,
+        )
+
     return _StoreColumns(
-        keys=tuple(projection.column("k", key.value) for key in store.keys),
-        parts=tuple(
-            (
-                tuple(projection.column("a", argument) for argument in part.value.args),
-                projection.column("w", part.value.where) if part.value.where else None,
-            )
-            for part in store.parts
-        ),
+        keys=tuple(key(element.value) for element in store.keys),
+        parts=tuple(part(element.value) for element in store.parts),
         fragments=fragments,
         fragment_columns=tuple(
             projection.column("f", sql) for sql in (fragments.expressions if fragments else ())
         ),
-        buckets=tuple(projection.column("k", key) for key in store.bucket_keys),
+        buckets=tuple(key(expression) for expression in store.bucket_keys),
     )
+
+
+def _both(guard: str | None, where: str) -> str:
+    """A filter that is evaluated only where the guard is true."""
+    return where if guard is None else f"CASE WHEN {guard} THEN {where} END"
 
 
 def _store(
@@ -272,17 +267,17 @@ def _lowering(
         return Lowering(query.name, schema, query.window.range, places), None
     fields = [("start", pa.int64())]
     fields += [
-        (f"k{at}", arrow[projection.column("k", key.expression)])
+        (f"k{at}", arrow[projection.known("k", key.expression)])
         for at, key in enumerate(query.keys)
     ]
     names: dict[Part, list[str]] = {}
     for at, part in enumerate(parts):
         names[part] = [f"p{at}_{component.name}" for component in monoid_of(part).components]
-        kinds = component_types(part, [arrow[projection.column("a", a)] for a in part.args])
+        kinds = component_types(part, [arrow[projection.known("a", a)] for a in part.args])
         fields += list(zip(names[part], kinds, strict=True))
     argument_types = {
         sql: types[name].simpleString()
-        for (kind, sql), name in projection.names.items()
+        for (kind, sql), name in projection.columns.items()
         if kind == "a"
     }
     woven = woven_sql(query, store.time, names, argument_types)

@@ -26,10 +26,26 @@ _NEVER_LATE = "TIMESTAMP'2260-01-01 00:00:00'"
 
 
 def delay_ms(watermark: str, axis: TimeAxis) -> int:
-    """The watermark's delay in milliseconds; a unit of an integer axis counts as one."""
+    """The delay of Spark's watermark in milliseconds.
+
+    On an integer axis Spark's only says that time goes on: the operator keeps the true one.
+    """
     if axis.kind == "integer":
-        return int(watermark)
+        return 0
     return parse_duration(watermark, "watermark") // 1000
+
+
+def squeezed(units: str) -> str:
+    """SQL that maps integers to fewer, ascending with them: those up to 2**42 as they are.
+
+    Beyond, 2**21 of them become one, so that all up to 2**62 are milliseconds before the time that
+    is never late.
+    """
+    near, step = 2**42, 2**21
+    return (
+        f"CASE WHEN {units} > {near}L THEN {near}L + ({units} - {near}L) DIV {step}L "
+        f"WHEN {units} < -{near}L THEN -{near}L + ({units} + {near}L) DIV {step}L ELSE {units} END"
+    )
 
 
 def answers_frame(
@@ -58,13 +74,15 @@ def answers_frame(
     # Spark's watermark asks for nothing but the latest time, which a parcel knows of its rows: put
     # behind it, the watermark costs nothing per row. It begins at the epoch, where a task without
     # rows, or with none that the guard lets through, leaves it.
-    event = "timestamp_millis" if axis.kind == "integer" else "timestamp_micros"
-    parcels = parcels.select(
-        BUCKET, "parcel", F.expr(f"{event}(coalesce({HIGH}, 0L))").alias(_EVENT)
-    ).withWatermark(_EVENT, f"{delay} milliseconds")
+    latest = f"coalesce({HIGH}, 0L)"
+    event = f"timestamp_micros({latest})"
+    if axis.kind == "integer":
+        event = f"timestamp_millis({squeezed(latest)})"
+    timed = parcels.select(BUCKET, "parcel", F.expr(event).alias(_EVENT))
+    timed = timed.withWatermark(_EVENT, f"{delay} milliseconds")
     never_late = F.expr(_NEVER_LATE).alias("at", metadata={"spark.watermarkDelayMs": delay})
     return (
-        parcels.select(BUCKET, "parcel", never_late)
+        timed.select(BUCKET, "parcel", never_late)
         .groupBy(BUCKET)
         .transformWithStateInPandas(
             Operator(compiled.program, compiled.lowerings), OUTPUT, "append", "EventTime"

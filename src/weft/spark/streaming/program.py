@@ -126,3 +126,5 @@ class Program:
     """What each bucket is called when shuffled: numbers that Spark spreads evenly over tasks."""
     bounds: Bounds = field(default_factory=Bounds)
     """How much untrusted queries may ask of a worker."""
+    delay: int | None = None
+    """On an integer axis, how far the watermark is behind the greatest time; None: Spark says."""

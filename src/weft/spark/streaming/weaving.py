@@ -26,7 +26,7 @@ class Encode:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tables = [pa.Table.from_batches([batch]) for batch in batches if batch.num_rows]
         if tables:
-            table = pa.concat_tables(tables).cast(self.schema)
+            table = pa.concat_tables(tables).rename_columns(self.schema.names).cast(self.schema)
             context = TaskContext.get()
             partition = 0 if context is None else context.partitionId()  # files are named by it
             yield pa.RecordBatch.from_pydict(
@@ -68,7 +68,9 @@ def lowered_frame(
                 woven = rows.mapInArrow(Decode(arrow), from_arrow_schema(arrow))
                 typed = compiled.woven[entry.number].applied(woven, axis, entry.query)
                 encode = Encode(entry.number, compiled.answered[entry.number].arrow)
-                frames.append(typed.mapInArrow(encode, COLUMNS))
+                # By place: mapInArrow takes a dot in a name for the way to a field.
+                placed = typed.toDF(*(f"c{at}" for at in range(len(typed.columns))))
+                frames.append(placed.mapInArrow(encode, COLUMNS))
         yield reduce(DataFrame.unionAll, frames)
     finally:
         kept.unpersist()

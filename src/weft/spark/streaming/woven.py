@@ -18,6 +18,8 @@ from weft.query.query import Query
 class WovenSql:
     """SQL over the columns `start`, `k0`, ... and `p0_total`, ... of one query."""
 
+    inner: str
+    """The column in which the partials lie meanwhile; no name of the query's."""
     outputs: tuple[tuple[str, str], ...]
     """Name and SQL of each output."""
     having: str | None
@@ -26,12 +28,16 @@ class WovenSql:
         """The plain query's columns and rows, from its combined partials."""
         columns = [("window", axis.window("start", query.window.range))]
         columns += [(key.name, f"k{at}") for at, key in enumerate(query.keys)]
-        columns += list(self.outputs)
-        selected = [f"{sql} AS {quote(name)}" for name, sql in columns]
+        # The partials go into one column, so that no name of the query's can mean one of theirs.
+        named = frame.selectExpr(
+            f"struct(*) AS {self.inner}", *(f"{sql} AS {quote(name)}" for name, sql in columns)
+        )
+        selected = [quote(name) for name, _ in columns]
+        selected += [f"{sql} AS {quote(name)}" for name, sql in self.outputs]
         if self.having is None:
-            return frame.selectExpr(*selected)
-        kept = frame.selectExpr(*selected, f"{self.having} AS weft_having")
-        return kept.where("weft_having").drop("weft_having")
+            return named.selectExpr(*selected)
+        kept = named.selectExpr(*selected, f"{self.having} AS {self.inner}")
+        return kept.where(self.inner).drop(self.inner)
 
 
 def woven_sql(
@@ -39,10 +45,16 @@ def woven_sql(
 ) -> WovenSql:
     """How Spark SQL makes the query's answers of its partials."""
 
+    taken = {name.casefold() for name in (*query.aggs, *(key.name for key in query.keys))}
+    inner = "weft_partials"
+    while inner in taken:
+        inner += "_"
+
     def answer(call: Aggregate) -> str:
         kept = call.ordered(time)
         known = [types[arg] for arg in call.args if arg in types]
-        sql = kept.spark_lower([names[part] for part in kept.parts], known or None)
+        columns = [[f"{inner}.{name}" for name in names[part]] for part in kept.parts]
+        sql = kept.spark_lower(columns, known or None)
         if sql is None:
             raise EngineError(
                 f"query {query.name!r}: {call.function}({', '.join(call.args)}) has no exact form "
@@ -56,5 +68,5 @@ def woven_sql(
     )
     having = query.having_filter
     if having is None:
-        return WovenSql(outputs, None)
-    return WovenSql(outputs, having.render([answer(call) for call in having.calls]))
+        return WovenSql(inner, outputs, None)
+    return WovenSql(inner, outputs, having.render([answer(call) for call in having.calls]))

@@ -1,0 +1,85 @@
+"""What only Spark itself compares, adds or reads as it does: such queries are not cut into slices.
+
+In a batch they run as they are, beside the others; on a stream they are refused, with a remedy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame
+
+from weft.errors import EngineError, ExpressionError
+from weft.query.query import Query
+from weft.query.syntax.lexer import tokenize
+
+_REMEDIES = {
+    "collate": "is compared by its collation: group by and aggregate lower(...) of it, or "
+    "collate(..., 'UTF8_BINARY')",
+    "interval year": "is an interval of months, which Arrow does not hold: use its months",
+    "interval month": "is an interval of months, which Arrow does not hold: use its months",
+    "map<": "is a map, which Arrow code does not compare: use map_entries and sort_array",
+}
+
+
+def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str | None:
+    """Why a query cannot be answered from slices; None if it can.
+
+    `types` are Spark's names of the types of keys and arguments.
+    """
+    keys = [key.expression for key in query.keys]
+    for expression in (*keys, *(arg for part in query.parts for arg in part.args)):
+        kind = types.get(expression, "")
+        for sign, why in _REMEDIES.items():
+            if sign in kind and (sign != "map<" or expression in keys):
+                return f"{expression} ({kind}) {why}"
+    if not ansi:
+        for part in query.parts:
+            kind = types.get(part.args[0], "") if part.args else ""
+            digits = kind.removeprefix("decimal(").partition(",")[0]
+            if part.kind == "sum" and digits.isdigit() and int(digits) > 28:
+                return f"a sum of {kind} may overflow, which is null with ANSI mode off"
+    return None
+
+
+def is_ansi(df: DataFrame) -> bool:
+    """Whether Spark fails where a value has no meaning."""
+    return str(df.sparkSession.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
+
+
+def refuse_unfit(df: DataFrame, queries: Sequence[Query], types: Mapping[str, str]) -> None:
+    """Refuse queries that a stream cannot answer as Spark would."""
+    ansi = is_ansi(df)
+    for query in queries:
+        reason = unfit_reason(query, types, ansi=ansi)
+        if reason is not None:
+            raise EngineError(f"query {query.name!r} cannot run on a stream: {reason}")
+
+
+def check_names(df: DataFrame, queries: Sequence[Query]) -> None:
+    """Refuse names that weft, which compares them without case, would take for others."""
+    conf = df.sparkSession.conf
+    if str(conf.get("spark.sql.caseSensitive", "false")).lower() == "true":
+        names = {name: [n for n in df.columns if n.lower() == name] for name in _used(queries)}
+        for name, found in names.items():
+            if found and found != [name]:
+                raise ExpressionError(
+                    f"spark.sql.caseSensitive is true, and column {name!r} is called "
+                    f"{' and '.join(map(repr, found))}: weft compares names without case; give it "
+                    f"one name in lower case, as in df.withColumnRenamed({found[0]!r}, {name!r})"
+                )
+    if str(conf.get("spark.sql.ansi.doubleQuotedIdentifiers", "false")).lower() == "true":
+        for query in queries:
+            for sql in (query.where, query.having, *query.aggs.values(), *query.by):
+                if sql and any(t.kind == "string" and t.text[0] == '"' for t in tokenize(sql)):
+                    raise ExpressionError(
+                        f"query {query.name!r}: spark.sql.ansi.doubleQuotedIdentifiers is true, so "
+                        f"that double quotes mean a name in {sql!r}: write `name`, or 'text'"
+                    )
+
+
+def _used(queries: Sequence[Query]) -> set[str]:
+    return {name for query in queries for name in query.columns}
+
+
+__all__ = ["check_names", "is_ansi", "refuse_unfit", "unfit_reason"]

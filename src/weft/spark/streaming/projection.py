@@ -1,0 +1,103 @@
+"""The native projection of a stream: each expression once, in the form and on the rows it needs.
+
+Spark evaluates everything here, so that types, casts, nulls and errors are Spark's own:
+
+- an argument, filter or key that can fail on some row is evaluated only on rows that one of its
+  queries takes: `sum(100 / x) ... WHERE x <> 0` becomes `CASE WHEN x <> 0 THEN 100 / x END`;
+- keys are in the form in which Spark groups them: one NaN, one zero, at any depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from weft.plan.time_axis import quote
+from weft.query.syntax.reader import read_expression
+from weft.slices.safety import may_raise
+
+
+@dataclass
+class Projection:
+    """Expressions over the stream's rows, each computed once, under short names."""
+
+    df: DataFrame
+    inner: Mapping[str, str]
+    """Spark's names of the types of expressions, and of what they are made of."""
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    columns: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Of an expression as the query has it, a column that holds it (perhaps on some rows only)."""
+
+    def column(self, prefix: str, sql: str, guards: Sequence[str | None] = ()) -> str:
+        """The column that holds an expression, evaluated only where one of the guards is true.
+
+        A guard of None is a query that takes every row.
+        """
+        text = sql
+        if guards and None not in guards and may_raise(read_expression(sql), self.inner.get):
+            taken = " OR ".join(f"coalesce({guard}, false)" for guard in dict.fromkeys(guards))
+            text = f"CASE WHEN {taken} THEN {sql} END"
+        name = self.names.setdefault((prefix, text), f"{prefix}{len(self.names)}")
+        self.columns.setdefault((prefix, sql), name)
+        return name
+
+    def known(self, prefix: str, sql: str) -> str:
+        """A column that was asked for before."""
+        return self.columns[prefix, sql]
+
+    def types(self) -> dict[str, T.DataType]:
+        """The Spark type of every column."""
+        columns = [F.expr(sql).alias(name) for (_, sql), name in self.names.items()]
+        if not columns:
+            return {}
+        return {f.name: f.dataType for f in self.df.select(*columns).schema.fields}
+
+    def expressions(self, types: dict[str, T.DataType]) -> list[str]:
+        """SQL of every column."""
+        return [
+            f"{normal_key(f'({sql})', types[name]) if prefix == 'k' else f'({sql})'} AS {name}"
+            for (prefix, sql), name in self.names.items()
+        ]
+
+
+def normal_key(sql: str, kind: T.DataType, depth: int = 0) -> str:
+    """SQL of a key's value as Spark groups it: every NaN is one, and -0.0 is 0.0, at any depth.
+
+    >>> normal_key("k", T.StringType())
+    'k'
+    >>> normal_key("k", T.ArrayType(T.FloatType()))
+    "transform(k, e0 -> CASE WHEN isnan(e0) THEN CAST('NaN' AS float) WHEN e0 = 0 THEN ..."
+    """
+    if isinstance(kind, (T.DoubleType, T.FloatType)):
+        name = kind.simpleString()
+        return (
+            f"CASE WHEN isnan({sql}) THEN CAST('NaN' AS {name}) "
+            f"WHEN {sql} = 0 THEN CAST(0 AS {name}) ELSE {sql} END"
+        )
+    if isinstance(kind, T.ArrayType) and _has_floats(kind):
+        inner = normal_key(f"e{depth}", kind.elementType, depth + 1)
+        return f"transform({sql}, e{depth} -> {inner})"
+    if isinstance(kind, T.StructType) and _has_floats(kind):
+        fields = ", ".join(
+            f"{_text(part.name)}, {normal_key(f'{sql}.{quote(part.name)}', part.dataType, depth)}"
+            for part in kind.fields
+        )
+        return f"CASE WHEN {sql} IS NOT NULL THEN named_struct({fields}) END"
+    return sql
+
+
+def _has_floats(kind: T.DataType) -> bool:
+    if isinstance(kind, T.ArrayType):
+        return _has_floats(kind.elementType)
+    if isinstance(kind, T.StructType):
+        return any(_has_floats(part.dataType) for part in kind.fields)
+    return isinstance(kind, (T.DoubleType, T.FloatType))
+
+
+def _text(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"

@@ -1,0 +1,139 @@
+"""Every engine that answers, run alike: batch by operator and by rewriting, and three streams.
+
+No expectation is computed by weft: `expected` is the plain Spark query over the same rows.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+from same import plain
+
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.sinks import MemorySink, read_results
+from weft.spark.loom import Loom
+from weft.spark.native import native
+
+BATCHES = ("batch", "rewrite")
+STREAMS = ("append", "update", "restart")
+"""`restart` starts the stream anew for every micro-batch."""
+ENGINES = BATCHES + STREAMS
+
+
+class Rows:
+    """Micro-batches, each in a file; the last only closes windows, and is not looked at."""
+
+    def __init__(self, folder: Path, *frames: DataFrame, time: str = "ts", kind: str = "timestamp"):
+        self.spark = frames[0].sparkSession
+        self.schema = frames[0].schema
+        self.axis = TimeAxis(time, kind)
+        self.folder, self.files = folder, []
+        folder.mkdir(parents=True)
+        for number, frame in enumerate(frames):
+            made = folder / f"_{number}"
+            frame.coalesce(1).write.parquet(str(made))
+            (part,) = made.glob("*.parquet")
+            file = folder / f"{number:04d}.parquet"
+            part.rename(file)
+            shutil.rmtree(made)
+            os.utime(file, (1_000_000 + number,) * 2)
+            self.files.append(file)
+
+    def batch(self) -> DataFrame:
+        """All rows but those of the last micro-batch."""
+        return self.spark.read.schema(self.schema).parquet(*map(str, self.files[:-1]))
+
+    def stream(self) -> DataFrame:
+        """All rows, a file for each micro-batch."""
+        reader = self.spark.readStream.schema(self.schema).option("maxFilesPerTrigger", 1)
+        return reader.parquet(str(self.folder))
+
+
+def expected(rows: Rows, query: Query) -> Counter:
+    """What Spark answers."""
+    return bag(native(rows.batch(), rows.axis, query).collect())
+
+
+def answers(
+    engine: str, rows: Rows, queries: Sequence[Query], folder: Path, watermark: str = "1 second"
+) -> dict[str, Counter]:
+    """What an engine of weft answers, by query, in the windows that hold none of the last rows."""
+    streaming = engine in STREAMS
+    frame = rows.stream() if streaming else rows.batch()
+    loom = Loom(frame, time=rows.axis.column, watermark=watermark)
+    for query in queries:
+        loom.add(query)
+    if not streaming:
+        how = "operator" if engine == "batch" else "rewrite"
+        with loom.run(rate=1.0, engine=how, strategy="share_all") as found:
+            return {query.name: bag(found[query.name].collect()) for query in queries}
+    given = {"checkpoint": str(folder / "ck"), "trigger": "available_now"}
+    if engine == "update":
+        sink = MemorySink()
+        loom.start(sink, output_mode="update", strategy="share_all", **given).await_termination()
+        found = {q.name: _latest(sink.rows.get(q.name, ()), q) for q in queries}
+    else:
+        out = str(folder / "out")
+        for _ in _one_by_one(rows) if engine == "restart" else (None,):
+            loom.start(out, strategy="share_all", **given).await_termination()
+        found = {q.name: read_results(rows.spark, out, q.name).collect() for q in queries}
+    last = rows.spark.read.schema(rows.schema).parquet(str(rows.files[-1]))
+    low = last.selectExpr(f"min({rows.axis.quoted})").first()[0]
+    return {
+        name: bag([row for row in some if not row[0]["end"] > low]) for name, some in found.items()
+    }
+
+
+def _one_by_one(rows: Rows):
+    """The files put away, and back one after the other."""
+    away = rows.folder.with_name(f"{rows.folder.name}-away")
+    away.mkdir()
+    for file in rows.files:
+        file.rename(away / file.name)
+    for file in rows.files:
+        (away / file.name).rename(file)
+        yield
+    away.rmdir()
+
+
+def _latest(found: Sequence[tuple], query: Query) -> list[tuple]:
+    """The last answer of every window and group."""
+    keys = 1 + len(query.keys)
+    return list({repr(comparable(row[:keys])): row for row in found}.values())
+
+
+def comparable(row: Sequence[object]) -> object:
+    """A row as answers are compared."""
+    return plain(tuple(_deep(value) for value in row))
+
+
+def bag(found: Sequence[tuple]) -> Counter:
+    """Rows as a multiset."""
+    return Counter(comparable(row) for row in found)
+
+
+def _deep(value: object) -> object:
+    if isinstance(value, list):
+        return [_deep(item) for item in value]
+    if isinstance(value, (bytearray, bytes)):
+        return bytes(value)
+    return value
+
+
+def assert_answers(
+    engine: str, rows: Rows, queries: Sequence[Query], folder: Path, watermark: str = "1 second"
+) -> None:
+    """Every query's answers are those of its plain Spark query."""
+    found = answers(engine, rows, queries, folder, watermark)
+    for query in queries:
+        wanted = expected(rows, query)
+        missing, extra = wanted - found[query.name], found[query.name] - wanted
+        assert not missing, f"{query.name}: {sum(missing.values())} missing: {next(iter(missing))}"
+        assert not extra, f"{query.name}: {sum(extra.values())} extra: {next(iter(extra))}"
+        assert wanted, f"{query.name} has no answers, so that nothing was compared"
