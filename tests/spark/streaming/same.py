@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from pathlib import Path
+
+from engines import plain
 
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.spark.native import native
 
 AXIS = TimeAxis("ts")
-
-
-def plain(value: object) -> object:
-    """A value that compares as Spark's answers should: floats to nine digits, sets in no order."""
-    if isinstance(value, float):
-        return "NaN" if math.isnan(value) else float(f"{value:.9g}") + 0.0
-    if isinstance(value, (list, set)):
-        return tuple(sorted((plain(item) for item in value), key=repr))
-    if isinstance(value, tuple):
-        return tuple(plain(item) for item in value)
-    return value
 
 
 def rows(found) -> Counter:

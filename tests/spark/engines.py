@@ -5,6 +5,7 @@ No expectation is computed by weft: `expected` is the plain Spark query over the
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections import Counter
@@ -12,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame
-from same import plain
 
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
@@ -106,6 +106,17 @@ def _latest(found: Sequence[tuple], query: Query) -> list[tuple]:
     """The last answer of every window and group."""
     keys = 1 + len(query.keys)
     return list({repr(comparable(row[:keys])): row for row in found}.values())
+
+
+def plain(value: object) -> object:
+    """A value that compares as Spark's answers should: floats to nine digits, sets in no order."""
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else float(f"{value:.9g}") + 0.0
+    if isinstance(value, (list, set)):
+        return tuple(sorted((plain(item) for item in value), key=repr))
+    if isinstance(value, tuple):
+        return tuple(plain(item) for item in value)
+    return value
 
 
 def comparable(row: Sequence[object]) -> object:
