@@ -31,6 +31,7 @@ COLUMNS = (
     "CASE id % 3 WHEN 0 THEN 'n/a' ELSE '7' END AS s",
     # Large numbers.
     "1700000000000000L + id AS micros",
+    "9007199254740993L + id * 1000 AS past",
     "CASE id % 3 WHEN 0 THEN 9223372036854775807L WHEN 1 THEN -1L ELSE 1L END AS near",
     "make_dt_interval(0, 0, CAST(id AS INT) - 9) AS dt",
 )
@@ -62,7 +63,7 @@ LARGE = [
     Query("micros", aggs={"s": "sum(micros)", "a": "avg(micros)"}, window=SLIDING, by=["x"]),
     Query(
         "spread",
-        aggs={"d": "stddev(micros) < 1000", "p": "product(micros) > 1e15"},
+        aggs={"d": "stddev(past) < 1e6", "p": "product(past) > 1e15", "c": "corr(past, x) > 2"},
         window=SLIDING,
     ),
     Query("tried", aggs={"t": "try_sum(near)"}, window=SLIDING),

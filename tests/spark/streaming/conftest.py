@@ -68,9 +68,13 @@ class Feed:
             "b": pa.array(random.random(n) < 0.5),
         }
         drawn.update(columns)
-        path = self.folder / f"{self.count:04d}.parquet"
-        pq.write_table(pa.table(drawn), path)
-        os.utime(path, (1_000_000 + self.count, 1_000_000 + self.count))
+        name = f"{self.count:04d}.parquet"
+        # Put in its place with its time: a stream that sees a file of today passes those of 1970
+        # over from then on, as too old.
+        made = self.folder.with_name(f"{self.folder.name}-{name}")
+        pq.write_table(pa.table(drawn), made)
+        os.utime(made, (1_000_000 + self.count, 1_000_000 + self.count))
+        made.rename(self.folder / name)
         self.count += 1
 
     def minutes(self, first: float, last: float, rows: int = 120, late: float = 0.0) -> None:

@@ -99,11 +99,16 @@ def _only(array: pa.Array, where: pa.Array | None) -> pa.Array:
     return array if where is None else pc.if_else(where, array, pa.scalar(None, array.type))
 
 
+def _rounded(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The array as one of the type; longs past 2**53 become the nearest double, as in Spark."""
+    return array if array.type == kind else array.cast(kind, safe=not pa.types.is_floating(kind))
+
+
 def _itself(
     part: Part, arguments: Columns, where: pa.Array | None, types: Sequence[pa.DataType]
 ) -> Columns:
     """The value is its own partial."""
-    return (_only(arguments[0].cast(types[0]), where),)
+    return (_only(_rounded(arguments[0], types[0]), where),)
 
 
 def _seen(
@@ -128,7 +133,7 @@ def _by(
 def _moments(
     part: Part, arguments: Columns, where: pa.Array | None, types: Sequence[pa.DataType]
 ) -> Columns:
-    given = [_only(argument.cast(pa.float64()), where) for argument in arguments]
+    given = [_only(_rounded(argument, pa.float64()), where) for argument in arguments]
     valid = pc.is_valid(given[0])
     for other in given[1:]:
         valid = pc.and_(valid, pc.is_valid(other))
@@ -179,7 +184,7 @@ def _kll(
 ) -> Columns:
     from datasketches import kll_doubles_sketch
 
-    column = _only(arguments[0].cast(pa.float64()), where)
+    column = _only(_rounded(arguments[0], pa.float64()), where)
     valid = np.asarray(pc.is_valid(column).to_numpy(zero_copy_only=False))
     order = np.flatnonzero(valid)[np.argsort(groups.ids[valid], kind="stable")]
     values = column.to_numpy(zero_copy_only=False)[order]
