@@ -18,6 +18,7 @@ from weft.query import functions
 from weft.query.syntax import reader
 from weft.query.trust.allowed import REACHING, SCALAR_FUNCTIONS
 from weft.query.trust.spark_tree import tree_refusal
+from weft.spark import parsed
 from weft.spark.as_written import SUBSTITUTE, as_written
 
 WORDS = {"and", "or", "not", "between", "in", "div", "case", "when", "cast"}
@@ -120,7 +121,7 @@ def test_what_substitution_uncovers_is_refused_by_the_tree(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "refuse_substitution", lambda *given: None)
-    sql = "s = '${a'||\"}'||(SELECT 1)--\""
+    sql = "s = '${ab'||\"}'||(SELECT 1)--\""
     parser = spark._jsparkSession.sessionState().sqlParser()
     assert spark.conf.get(SUBSTITUTE) == "true"
     nodes = json.loads(parser.parseExpression(sql).toJSON())
@@ -245,3 +246,18 @@ def test_a_few_seconds_of_mutated_texts(spark: SparkSession, tmp_path: Path) -> 
     assert crashes == []
     assert counts["gate: accepted"] > 50
     assert counts["gate: refused"] > 200
+
+
+def test_texts_that_reach_into_others_are_read_one_by_one(rows: DataFrame) -> None:
+    """Parsed together, none can hide behind another: a quote, a comment, a parenthesis too many."""
+    texts = ["v > 1", "v > 1) AS x, (reflect('a', 'b')", "v > 2 /*", "*/ v > 3", "s = 'a", "b' = s"]
+    parser = parsed._Parser(rows.sparkSession)
+    assert not parser._read_together(texts[:2])
+    assert not parser._read_together(texts[2:4])
+    assert not parser._read_together(texts[4:])
+    assert parser._read_together(["v > 1 -- so", "v > 2", "s = ')'"])
+    for sql in ("v > 1 -- so", "v > 2", "s = ')'"):
+        together = [dict(node) for node in parsed._trees[parser._key(sql)]]
+        assert [node["class"] for node in together] == [
+            node["class"] for node in parser._read_one(sql)
+        ]

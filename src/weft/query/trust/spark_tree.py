@@ -14,6 +14,7 @@ a text that we read in one way and Spark in another is refused for what Spark wo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from weft.errors import ExpressionError
@@ -55,11 +56,7 @@ def tree_refusal(sql: str, nodes: Nodes, is_column: Known) -> str | None:
     >>> tree_refusal("x", nodes, lambda parts: True)
     'Spark reads ScalarSubquery in it, which is not accepted from an untrusted query'
     """
-    try:
-        names = dict(_names(read_expression(sql)))
-    except ExpressionError:  # the first gate's to say; here every name in it is one too many
-        names = {}
-    reasons = _judged(iter(nodes), names, is_column, frozenset())
+    reasons = _judged(iter(nodes), _names_in(sql), is_column, frozenset())
     return next((reason for reason in reasons if reason is not None), None)
 
 
@@ -135,6 +132,14 @@ def _function_refusal(said: str) -> str | None:
     if name in FUNCTIONS or (", " not in name and allows(name)):
         return None
     return f"Spark reads a call of {name.replace(', ', '.')!r} in it, which is not allowed"
+
+
+@lru_cache(maxsize=16384)
+def _names_in(sql: str) -> Mapping[str, tuple[str, ...]]:
+    try:
+        return dict(_names(read_expression(sql)))
+    except ExpressionError:  # the first gate's to say; here every name in it is one too many
+        return {}
 
 
 def _names(node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
