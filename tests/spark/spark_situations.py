@@ -53,6 +53,7 @@ GUARDED = [
     Query("all", aggs={"n": "count(*)", "m": "max(x)"}, window=SLIDING, by=["x"]),
     Query("where", aggs={"v": "sum(100 DIV x)"}, window=SLIDING, where="x <> 0"),
     Query("two", aggs={"v": "sum(100 DIV x)"}, window=SLIDING, where="x > 1"),
+    Query("both", aggs={"v": "sum(100 DIV x)"}, window=SLIDING, where="x <> 0 AND 100 DIV x > 30"),
     Query("filter", aggs={"v": "sum(100 DIV x) FILTER (WHERE x <> 0)"}, window=SLIDING),
     Query("cast", aggs={"v": "max(CAST(s AS INT))"}, window=SLIDING, where="s <> 'n/a'"),
     Query("key", aggs=_N, window=SLIDING, by=["100 DIV x AS k"], where="x <> 0"),

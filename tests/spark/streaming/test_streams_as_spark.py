@@ -21,10 +21,14 @@ from weft.errors import EngineError
 from weft.query.query import Query
 
 
+@pytest.fixture(scope="module")
+def situations(spark, tmp_path_factory):
+    return Rows(tmp_path_factory.mktemp("situations") / "in", *timed(spark, *COLUMNS))
+
+
 @pytest.mark.parametrize("engine", STREAMS)
-def test_every_situation_in_one_tree(spark, tmp_path, engine):
-    rows = Rows(tmp_path / "in", *timed(spark, *COLUMNS))
-    assert_answers(engine, rows, QUERIES, tmp_path)
+def test_every_situation_in_one_tree(situations, tmp_path, engine):
+    assert_answers(engine, situations, QUERIES, tmp_path)
 
 
 @pytest.mark.parametrize(

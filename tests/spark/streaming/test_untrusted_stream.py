@@ -121,7 +121,7 @@ def test_a_request_that_has_begun_is_not_withdrawn(tmp_path):
         requests.wait(taken, timeout=1)
 
 
-@pytest.mark.parametrize("limit", ["windows=1000", "groups=20", "state_bytes=3000"])
+@pytest.mark.parametrize("limit", ["windows=1000", "state_bytes=3000"])
 def test_a_query_beyond_its_limits_is_taken_out_alone(spark, feed, tmp_path, monkeypatch, limit):
     out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
     monkeypatch.setenv("WEFT_LIMITS", limit)

@@ -18,7 +18,8 @@ from pyspark.sql import types as T
 
 from weft.plan.time_axis import quote
 from weft.query.syntax.reader import read_expression
-from weft.slices.safety import may_raise
+from weft.query.syntax.writer import write
+from weft.slices.safety import may_raise, shielded
 
 
 @dataclass
@@ -39,7 +40,10 @@ class Projection:
         """
         text = sql
         if guards and None not in guards and may_raise(read_expression(sql), self.inner.get):
-            taken = " OR ".join(f"coalesce({guard}, false)" for guard in dict.fromkeys(guards))
+            conditions = [guard for guard in dict.fromkeys(guards) if guard is not None]
+            # A guard that can fail keeps its order: Spark takes what occurs twice out of AND.
+            shields = [write(shielded(read_expression(g), self.inner.get)) for g in conditions]
+            taken = " OR ".join(f"coalesce({shield}, false)" for shield in shields)
             text = f"CASE WHEN {taken} THEN {sql} END"
         name = self.names.setdefault((prefix, text), f"{prefix}{len(self.names)}")
         self.columns.setdefault((prefix, sql), name)
