@@ -1,7 +1,7 @@
 """Rows and queries on which an engine once answered otherwise than Spark, or not at all.
 
 Every engine runs all of them at once, in one tree: `test_answers_as_spark.py` the batches, and
-`streaming/test_streams_as_spark.py` the streams.
+`test_streams_as_spark.py` the streams.
 """
 
 from __future__ import annotations
