@@ -96,7 +96,7 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     assert "query 'ten' runs already" in refused.stderr
     bad = TEN.replace("symbol", "simbol")
     refused = weft("query", "add", "job.yaml", bad, "--name", "bad", code=2)
-    assert "`simbol` cannot be resolved" in refused.stderr
+    assert "'simbol' is not a column of the stream" in refused.stderr
     assert "dropped all: the running stream" in weft("query", "drop", "job.yaml", "all").stdout
     told = json.loads(weft("query", "list", "job.yaml", "--json").stdout)
     assert [query["query"] for query in told["queries"]] == ["hourly", "ten"]
@@ -121,7 +121,7 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
         in weft("query", "add", "job.yaml", f"-- name: again\n{TEN}").stdout
     )
     assert (
-        "`simbol` cannot be resolved"
+        "'simbol' is not a column of the stream"
         in weft("query", "add", "job.yaml", bad, "--name", "bad", code=2).stderr
     )
     assert "dropped ten: no stream runs" in weft("query", "drop", "job.yaml", "ten").stdout
