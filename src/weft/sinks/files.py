@@ -159,7 +159,7 @@ class Folder:
         other._make()
         try:
             self.system.move(f"{self.path}/{name}", f"{other.path}/{name}")
-        except (FileNotFoundError, OSError):
+        except FileNotFoundError:
             return False
         return True
 
@@ -167,14 +167,13 @@ class Folder:
         """Remove a file; False if it is not there any more."""
         try:
             self.system.delete_file(f"{self.path}/{name}")
-        except (FileNotFoundError, OSError):
+        except FileNotFoundError:
             return False
         return True
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        with suppress(FileNotFoundError):
-            self.system.delete_file(f"{self.path}/{name}")
+        self.withdraw(name)
 
 
 def private_folder(location: str) -> None:

@@ -80,6 +80,3 @@ def check_names(df: DataFrame, queries: Sequence[Query]) -> None:
 
 def _used(queries: Sequence[Query]) -> set[str]:
     return {name for query in queries for name in query.columns}
-
-
-__all__ = ["check_names", "is_ansi", "refuse_unfit", "unfit_reason"]
