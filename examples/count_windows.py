@@ -14,7 +14,7 @@ from pyspark.sql.window import Window as Over
 
 import weft
 from weft.bench.trades import market
-from weft.spark.results import Results
+from weft.spark.results.results import Results
 from weft.spark.session import local_session
 
 

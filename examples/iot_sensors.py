@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 import weft
 from weft.query.sql import parse_queries
-from weft.spark.results import Results
+from weft.spark.results.results import Results
 from weft.spark.session import local_session
 
 STATEMENTS = """

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 import weft
 from weft.bench.trades import market, workload
 from weft.spark.session import local_session
-from weft.spark.verify import VerifyReport
+from weft.spark.verify.verify import VerifyReport
 
 
 def joined_trades(spark: SparkSession, rows: int) -> DataFrame:

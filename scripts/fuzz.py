@@ -31,6 +31,14 @@ sys.path.insert(0, str(ROOT / "tests" / "query" / "sql"))
 
 from sql_texts import DIALECTS, entries  # noqa: E402
 
+from weft.engine.parcel import Parcel, Shipment  # noqa: E402
+from weft.engine.state.bucket import _index  # noqa: E402
+from weft.engine.state.codec import (  # noqa: E402
+    bytes_to_table,
+    json_to_bytes,
+    seal,
+    table_to_bytes,
+)
 from weft.errors import WeftError  # noqa: E402
 from weft.job.document import read_text  # noqa: E402
 from weft.job.schema import problems  # noqa: E402
@@ -40,14 +48,6 @@ from weft.query.trust.spark_tree import tree_refusal  # noqa: E402
 from weft.query.trust.untrusted import check_expression  # noqa: E402
 from weft.sinks.files import Folder  # noqa: E402
 from weft.spark.faults.outcome import write_between  # noqa: E402
-from weft.spark.streaming.bucket import _index  # noqa: E402
-from weft.spark.streaming.payload import Parcel, Shipment  # noqa: E402
-from weft.spark.streaming.pieces import (  # noqa: E402
-    bytes_to_table,
-    json_to_bytes,
-    seal,
-    table_to_bytes,
-)
 
 PATIENCE = 20.0
 Target = Callable[[random.Random], tuple[str | bytes, Callable[[], object]]]

@@ -11,16 +11,13 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "weft"
 
+_PURE = ["errors", "algebra", "query", "plan", "engine", "sinks"]
 EARLIER: dict[str, set[str]] = {
-    "errors": set(),
-    "query": {"errors"},
-    "plan": {"errors", "query"},
-    "slices": {"errors", "query", "plan"},
-    "finals": {"errors", "query", "plan", "slices"},
-    "sinks": {"errors", "query", "plan", "slices", "finals"},
-    "job": {"errors", "query"},
-    "spark": {"errors", "query", "plan", "slices", "finals", "sinks", "job"},
-    "plot": {"errors", "query", "plan", "slices"},
+    **{stage: set(_PURE[:at]) for at, stage in enumerate(_PURE)},
+    "job": {"errors", "algebra", "query"},
+    "stream": {*_PURE, "job"},
+    "spark": {*_PURE, "job", "stream"},
+    "plot": {*_PURE} - {"sinks"},
 }
 """What each stage may import besides itself."""
 ENDS = {"cli", "serve", "bench", "__init__", "__main__"}
@@ -91,6 +88,16 @@ def test_only_the_spark_stage_imports_pyspark() -> None:
         return package(module) in ("pyspark", "py4j") and stage_of(file) != "spark"
 
     assert offences(wrong) == []
+
+
+def test_every_file_of_the_spark_stage_imports_pyspark() -> None:
+    """What needs no Spark lives where it can be tested without."""
+
+    def needs_it(file: str) -> bool:
+        return any(package(module) in ("pyspark", "py4j") for module in imports()[file])
+
+    spark = [file for file in imports() if stage_of(file) == "spark" and "/faults/" not in file]
+    assert [file for file in spark if not (needs_it(file) or file.endswith("__init__.py"))] == []
 
 
 def test_only_plots_import_matplotlib_and_nothing_imports_plots() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from benchmarks.support.harness import Claim, Row, Rows, check, one
-from weft.finals import Counting, Final, make
-from weft.query.aggregates.extremes import MAX
+from weft.algebra.extremes import MAX
+from weft.engine.finals import Counting, Final, make
 
 ONE = ("naive", "flatfat", "bint", "flatfit", "two_stacks", "daba")
 EVERY = ("naive", "flatfat", "bint", "flatfit", "shift")

@@ -9,7 +9,7 @@ from benchmarks.support.harness import Claim, Row, Rows, check, one, pick
 from benchmarks.support.sparks import best, cached, compare, plainly, timed, woven
 from weft.bench.counting import aggregations
 from weft.bench.trades import market, workload
-from weft.spark.native import native_filters, union
+from weft.spark.verify.native import native_filters, union
 
 QUICK, FULL = (4, 16), (16, 32, 64, 128, 256)
 REGULAR = (16, 36, 64, 144, 256)
@@ -66,7 +66,7 @@ def measured(kind: str, full: bool) -> Rows:
 def _other(df: object, kind: str, queries: list, head: Row, full: bool) -> Rows:  # type: ignore[type-arg]
     """What else a user might write."""
     from weft.bench.share import loom_of
-    from weft.spark.native import native
+    from weft.spark.verify.native import native
 
     axis = loom_of(df, queries[:1]).axis
     rows: Rows = []

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from benchmarks.support.harness import WrongAnswer, check
 from weft.bench.share import loom_of, stored
 from weft.query.query import Query
-from weft.spark.native import native
 from weft.spark.session import local_session, silent_children
+from weft.spark.verify.native import native
 
 SECONDS = "WEFT_BENCH_SECONDS"
 """Where it is set, studies of many points stop after so long, and go on at the next run."""

@@ -129,7 +129,7 @@ def test_flatfit_takes_three_operations_and_its_wrong_answer_would_be_seen(
     assert operations.single("flatfit", 8)["operations"] == pytest.approx(3 * 7 / 9)
     assert operations.every("flatfit", 8)["operations"] == 7
     assert operations.single("naive", 8)["operations"] == 7
-    monkeypatch.setattr("weft.finals.naive.Naive.answer", lambda self, since: (-1,))
+    monkeypatch.setattr("weft.engine.finals.naive.Naive.answer", lambda self, since: (-1,))
     with pytest.raises(WrongAnswer, match="naive"):
         operations.single("naive", 4)
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import components
 import pytest
 
+from weft.job.maven import PLUGIN, mvn
 from weft.spark.connectors import cache
-from weft.spark.maven import PLUGIN, mvn
 
 VERSION = "4.1.2"
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>

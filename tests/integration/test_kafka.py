@@ -17,8 +17,8 @@ import pytest
 
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.spark.streaming.catalogue import CatalogueFiles, ProgressFile
-from weft.spark.streaming.requests import Requests
+from weft.stream.catalogue import CatalogueFiles, ProgressFile
+from weft.stream.requests import Requests
 
 pytestmark = pytest.mark.integration
 

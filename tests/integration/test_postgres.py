@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from kafka_messages import Trade, trades, windows
 from pyspark.sql import SparkSession
 
+from weft.cli import machine as doctor
 from weft.cli.main import cli
 from weft.errors import EngineError
 from weft.job.model import Job, SinkSpec, SourceSpec
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import PostgresSink
-from weft.spark import doctor
 from weft.spark.loom import Loom
 
 pytestmark = pytest.mark.integration
@@ -113,16 +113,16 @@ def test_answers_of_every_type_and_null_groups(
 
 
 def test_a_table_of_another_shape_is_refused(postgres: str) -> None:
-    from weft.sinks import Answered
+    from weft.sinks import SinkQuery
 
     window = pa.struct([("start", pa.int64()), ("end", pa.int64())])
     shape = pa.schema([("window", window), ("n", pa.int64())])
     other = pa.schema([("window", window), ("m", pa.int64())])
-    PostgresSink(postgres).open({1: Answered(1, "shape", None, shape, ())}, "append")
+    PostgresSink(postgres).open({1: SinkQuery(1, "shape", None, shape, ())}, "append")
     with pytest.raises(EngineError, match="is there with the columns window_start, window_end, n"):
-        PostgresSink(postgres).open({2: Answered(2, "shape", None, other, ())}, "append")
+        PostgresSink(postgres).open({2: SinkQuery(2, "shape", None, other, ())}, "append")
     with pytest.raises(EngineError, match="1 to 63 bytes"):
-        PostgresSink(postgres).open({3: Answered(3, "x" * 64, None, shape, ())}, "append")
+        PostgresSink(postgres).open({3: SinkQuery(3, "x" * 64, None, shape, ())}, "append")
 
 
 def test_the_doctor_asks_the_server(postgres: str) -> None:

@@ -9,10 +9,10 @@ import pytest
 from matplotlib.figure import Figure
 
 import weft
+from weft.engine.slicing.edges import TreeEdges
 from weft.errors import PlanError
 from weft.plot import plan_timeline
 from weft.plot.timeline import MOST_EDGES, READABLE
-from weft.slices.edges import TreeEdges
 
 MINUTE = 60_000_000
 SIZES = [("12 minutes", "5 minutes"), ("1 hour", "10 minutes"), ("10 minutes", "10 minutes")]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from weft.algebra.sketches import kll_size
 from weft.errors import ExpressionError, QueryError, WeftError, WindowError, WorkloadError
 from weft.job.reading import load_job
-from weft.query.aggregates.sketches import kll_size
 from weft.query.expression import normalise
 from weft.query.files import load_workload
 from weft.query.limits import Limits

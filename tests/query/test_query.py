@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from weft.algebra.part import Part
 from weft.errors import AggregateError, ExpressionError, QueryError, WindowError
-from weft.query.aggregates.part import Part
 from weft.query.query import Query, Source
 from weft.query.window import Window
 

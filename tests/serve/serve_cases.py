@@ -17,10 +17,10 @@ from weft.serve.app import make_app
 from weft.serve.guard import Policy
 from weft.serve.source import Source, open_source
 from weft.sinks.files import Folder
-from weft.spark.streaming.board import Board
-from weft.spark.streaming.catalogue import CatalogueFiles, Progress, ProgressFile, Settings
-from weft.spark.streaming.evolve import first_catalogue, next_catalogue
-from weft.spark.streaming.status import QueryStatus, Status, StoreStatus
+from weft.stream.catalogue import CatalogueFiles, Progress, ProgressFile, Settings
+from weft.stream.evolve import first_catalogue, next_catalogue
+from weft.stream.status import QueryStatus, Status, StoreStatus
+from weft.stream.status_file import Board
 
 TOKEN = "a-token-for-tests-only"
 MINUTE = 60_000_000

@@ -21,8 +21,8 @@ from serve_cases import (
 from weft.errors import CheckpointError, JobError, PlanError
 from weft.serve.source import open_source
 from weft.spark.streaming.changes import stored
-from weft.spark.streaming.heartbeat import Heartbeat
-from weft.spark.streaming.requests import Requests
+from weft.stream.heartbeat import Heartbeat
+from weft.stream.requests import Requests
 
 JOB = """
 source: {format: parquet, path: in, watermark: 1 minute}

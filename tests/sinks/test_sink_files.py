@@ -15,8 +15,8 @@ from weft.query.window import Window
 from weft.sinks import ParquetSink
 from weft.sinks.files import Folder, private_folder
 from weft.sinks.modes import FILE_MODE
-from weft.spark.streaming.heartbeat import Heartbeat
-from weft.spark.streaming.requests import Requests
+from weft.stream.heartbeat import Heartbeat
+from weft.stream.requests import Requests
 
 TEN = Query("ten", aggs={"n": "count(*)"}, window=Window(range="10 minutes"))
 

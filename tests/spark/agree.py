@@ -9,9 +9,9 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 import weft
-from weft.spark.compare import Pair, compare
 from weft.spark.loom import Loom
-from weft.spark.verify import scaled
+from weft.spark.verify.compare import Pair, compare
+from weft.spark.verify.verify import scaled
 
 # Hundreds of small plans over a few rows: compiling them would take far longer than running them.
 INTERPRETED = {

@@ -18,7 +18,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import MemorySink, read_results
 from weft.spark.loom import Loom
-from weft.spark.native import native
+from weft.spark.verify.native import native
 
 BATCHES = ("batch", "rewrite")
 STREAMS = ("append", "update", "restart")

@@ -6,9 +6,9 @@ from math import isfinite
 
 from pyspark.sql import SparkSession
 
+from weft.engine.slicing.method import MEASURED
 from weft.plan.cost import Constants
-from weft.slices.method import MEASURED
-from weft.spark.calibrate import _tabled, constants, slice_costs
+from weft.spark.batch.calibrate import _tabled, constants, slice_costs
 
 
 def test_slice_costs(spark: SparkSession) -> None:

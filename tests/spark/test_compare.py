@@ -8,7 +8,7 @@ import pytest
 from agree import INTERPRETED, settings
 from pyspark.sql import SparkSession
 
-from weft.spark.compare import Pair, compare
+from weft.spark.verify.compare import Pair, compare
 
 SCHEMA = "k int, v double, i bigint, d decimal(5,2), a array<double>"
 ROWS = [

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from weft.errors import EngineError
+from weft.job.maven import Jar, complaint, fetch
 from weft.spark import connectors
-from weft.spark.maven import Jar, complaint, fetch
 
 MVN = """#!/usr/bin/env python3
 import re, sys, pathlib

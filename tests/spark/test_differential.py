@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from rows import AGGREGATES, KEYS, queries, rows, window
 
 import weft
-from weft.slices import facets
+from weft.engine.fragments import facets
 
 STRATEGIES = (
     "weave",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from weft.spark import doctor
+from weft.cli import machine as doctor
 
 PROJECT = (Path(__file__).parents[2] / "pyproject.toml").read_text()
 GOOD = {"-version": 'openjdk version "21.0.2"', "--list-modules": "jdk.incubator.vector@21"}

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import weft
 from weft.plan.time_axis import TimeAxis
-from weft.spark.native import native
+from weft.spark.verify.native import native
 
 
 @pytest.fixture(autouse=True)

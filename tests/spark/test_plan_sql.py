@@ -9,8 +9,8 @@ from rows import queries, rows
 
 import weft
 from weft.errors import PlanError
-from weft.spark.compare import Pair, compare
-from weft.spark.verify import scaled
+from weft.spark.verify.compare import Pair, compare
+from weft.spark.verify.verify import scaled
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rows import rows
 
 import weft
 from weft.errors import EngineError
-from weft.spark.native import native
+from weft.spark.verify.native import native
 
 SLIDING = weft.Window(range="3 minutes", slide="1 minute")
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from weft.engine.slicing.edges import TreeEdges, windows_of
+from weft.engine.slicing.lookup import NO_SLICE
+from weft.engine.slicing.method import SliceMethod, choose_method
 from weft.errors import EngineError
 from weft.plan.time_axis import TimeAxis
 from weft.query.window import Window
-from weft.slices.edges import TreeEdges, windows_of
-from weft.slices.lookup import NO_SLICE
-from weft.slices.method import SliceMethod, choose_method
-from weft.spark.slicing import SLICE, SliceSearch, slice_column, with_slices
+from weft.spark.batch.slicing import SLICE, SliceSearch, slice_column, with_slices
 
 SECOND = 1_000_000
 SPARK = settings(

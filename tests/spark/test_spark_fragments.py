@@ -15,11 +15,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from weft.engine.fragments.atoms import IntervalIndex
+from weft.engine.fragments.facets import Volume, split_facets
+from weft.engine.fragments.fragments import FragmentLimits, FragmentPlan
 from weft.query.expression import normalise
-from weft.slices.facets import Volume, split_facets
-from weft.slices.factors import IntervalIndex
-from weft.slices.fragments import FragmentLimits, FragmentPlan
-from weft.spark.fragments import FRAGMENT, fragment_plan, with_fragments
+from weft.spark.batch.fragments import FRAGMENT, fragment_plan, with_fragments
 
 SCHEMA = (
     "id int, i int, l bigint, y tinyint, d double, r float, c decimal(10,2), w decimal(30,4), "

@@ -16,7 +16,7 @@ from weft.errors import QueryError
 from weft.plan.time_axis import TimeAxis
 from weft.query.sql import parse_queries, parse_query, write_query
 from weft.spark.loom import Loom
-from weft.spark.native import native
+from weft.spark.verify.native import native
 
 TEXTS = Path(__file__).parent.parent / "query" / "sql" / "texts"
 ACCEPTED = [entry["sql"] for entry in yaml.safe_load((TEXTS / "accepted_spark.yaml").read_text())]

@@ -7,9 +7,9 @@ import numpy as np
 from weft.plan.layout import Layout
 from weft.plan.plan import Plan
 from weft.query.query import Query
-from weft.spark.finals import distinct_fragments
+from weft.spark.batch.finals import distinct_fragments
+from weft.spark.batch.shards import shards
 from weft.spark.loom import Loom
-from weft.spark.shards import shards
 
 
 def aggregations(loom: Loom, plan: Plan) -> dict[str, int]:
@@ -33,7 +33,7 @@ def aggregations(loom: Loom, plan: Plan) -> dict[str, int]:
         satisfied = np.ones((1, 1), dtype=np.bool_)
         if not cut.one_fragment:
             number, satisfied = distinct_fragments(table["fragment"], cut.fragments)
-        for target in (target for fold in layout.folds for target in fold.targets):
+        for target in (target for fold in layout.grouping_sets for target in fold.targets):
             window = target.window
             since = (start - window.phase) % window.slide
             windows = np.where(

@@ -16,17 +16,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from weft.algebra.extremes import MAX
+from weft.algebra.ops import bind
+from weft.algebra.ops.numbers import NumberOp, number_op
+from weft.algebra.part import Part
 from weft.bench.report import BenchReport
 from weft.bench.slide_latency import spike, timed_slides
-from weft.finals import Final, choose, sliding
-from weft.finals.batch import Ask, Slices, answer
-from weft.finals.lanes import ArrayStore
-from weft.finals.ops import bind
-from weft.finals.ops.numbers import NumberOp, number_op
-from weft.finals.per_range import PerRange
-from weft.finals.slides import slides
-from weft.query.aggregates.extremes import MAX
-from weft.query.aggregates.part import Part
+from weft.engine.finals import Final, choose, sliding
+from weft.engine.finals.batch import Slices, WindowRequest, answer
+from weft.engine.finals.lanes import ArrayStore
+from weft.engine.finals.per_range import PerRange
+from weft.engine.finals.slides import slides
 
 Float64: TypeAlias = npt.NDArray[np.float64]
 
@@ -300,7 +300,7 @@ def _batch(report: BenchReport, rng: np.random.Generator, rows: int) -> None:
     for query in range(50):
         slide = int(rng.choice([5, 10, 15, 20, 30, 60]))
         span = slide * int(rng.integers(1, 12))
-        asks.append(Ask(range=span * MINUTE, slide=slide * MINUTE, parts=(query % 3,)))
+        asks.append(WindowRequest(range=span * MINUTE, slide=slide * MINUTE, parts=(query % 3,)))
     answers = 0
     start = thread_time()
     for found in answer(layout, parts, asks):

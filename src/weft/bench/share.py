@@ -19,10 +19,10 @@ from weft.bench.report import BenchReport
 from weft.bench.trades import VALUE, market, workload
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.spark.compare import Pair, compare
 from weft.spark.loom import Loom
-from weft.spark.native import native, native_filters, union
 from weft.spark.session import local_session
+from weft.spark.verify.compare import Pair, compare
+from weft.spark.verify.native import native, native_filters, union
 
 WORKLOADS = {
     "A": "windows differ",

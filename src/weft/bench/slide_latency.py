@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from weft.finals import Final
-from weft.finals.lanes import ArrayStore
+from weft.engine.finals import Final
+from weft.engine.finals.lanes import ArrayStore
 
 Float64: TypeAlias = npt.NDArray[np.float64]
 _MONOTONIC = 1
@@ -29,7 +29,7 @@ def timed_slides() -> Callable[[Final, Float64, int], npt.NDArray[np.int64]] | N
     """A function that times every slide of a structure within compiled code."""
     from numba import njit
 
-    from weft.finals.kernels import daba, flatfat, flatfit, two_stacks
+    from weft.engine.finals.kernels import daba, flatfat, flatfit, two_stacks
 
     try:
         clock = ctypes.CDLL(None).clock_gettime

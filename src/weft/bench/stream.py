@@ -200,7 +200,7 @@ def _follow(running: Any, traffic: list[Any]) -> None:
 def native_run(spark: Any, folder: Path, queries: list[Query], name: str) -> tuple[float, float]:
     """The same of native streaming queries, started side by side; their times overlap."""
     from weft.plan.time_axis import TimeAxis
-    from weft.spark.native import native
+    from weft.spark.verify.native import native
 
     started = []
     for query in queries:
@@ -241,7 +241,7 @@ def steady_seconds(queries: list[Any]) -> tuple[float, float]:
 def check(spark: Any, folder: Path, queries: list[Query], name: str) -> list[str]:
     """Whether some queries' rows are those of the batch query, as far as windows are closed."""
     from weft.plan.time_axis import TimeAxis
-    from weft.spark.native import native
+    from weft.spark.verify.native import native
 
     batch = spark.read.schema(SCHEMA).parquet(str(folder / "in"))
     latest = batch.selectExpr("unix_micros(max(ts))").first()[0]
@@ -294,21 +294,21 @@ def _long_windows(report: BenchReport, quick: bool) -> None:
 
 def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
     """Traffic of every micro-batch of a bucket, one a minute, and the bytes that it then holds."""
-    from weft.query.aggregates.part import Part
-    from weft.spark.streaming.bucket import Bucket
-    from weft.spark.streaming.emission import closing_answers
-    from weft.spark.streaming.payload import Parcel
-    from weft.spark.streaming.preaggregate import Preaggregate
-    from weft.spark.streaming.program import FAR, Program, Service, StoreProgram
-    from weft.spark.streaming.shards import NumberedKey, NumberedPart, ShardSchema
+    from weft.algebra.part import Part
+    from weft.engine.answer import closing_answers
+    from weft.engine.parcel import Parcel
+    from weft.engine.preaggregate import Preaggregate
+    from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
+    from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
+    from weft.engine.state.bucket import Bucket
 
     minute, day = 60 * SECOND, 86_400 * SECOND
     parts = (
         NumberedPart(0, Part("sum", ("x",)), (pa.float64(),)),
         NumberedPart(1, Part("count"), (pa.int64(),)),
     )
-    service = Service(1, day, minute, 0, -FAR, FAR, (0,), None, (0, 1))
-    store = StoreProgram(
+    service = QueryWindows(1, day, minute, 0, -FAR, FAR, (0,), None, (0, 1))
+    store = TreeProgram(
         1, ShardSchema((NumberedKey(0, pa.int32()),), parts), ((0, minute),), (), None, (),
         (service,), minute, None, ("k",), ((("x",), None), ((), None)),
     )  # fmt: skip
@@ -324,7 +324,7 @@ def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
         (parcels,) = Preaggregate(program)(iter([rows]))
         parcel = Parcel.from_bytes(parcels.column("parcel")[0].as_py())
         bucket = Bucket(program, state)
-        bucket.index.high = parcel.high
+        bucket.index.max_event_time = parcel.max_event_time
         for shipment in parcel.shipments:
             shards, counts = shipment.split()
             bucket.index.fragment(0)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from weft.spark.compare import Difference
     from weft.spark.streaming.running import Running
+    from weft.spark.verify.compare import Difference
 
 FILES = 4
 """The hour comes in so many micro-batches."""
@@ -145,9 +145,9 @@ class Feed:
 def live(running: Running, feed: Feed, say: Callable[[str], None]) -> None:
     """Let the hour arrive; say what happens."""
     for number in range(1, FILES + 1):
-        before, began = running.progress.high or 0, time.monotonic()
+        before, began = running.progress.max_event_time or 0, time.monotonic()
         rows = feed.put()
-        wait(running, lambda before=before: (running.progress.high or 0) > before)
+        wait(running, lambda before=before: (running.progress.max_event_time or 0) > before)
         status = running.status()
         answers = sum(query.answers for query in status.queries)
         took = time.monotonic() - began

@@ -26,7 +26,7 @@ def doctor(ctx: click.Context, /, job: Path | None, as_json: bool) -> None:
 
     The exit code is 1 if something is missing without which weft does not run.
     """
-    from weft.spark.doctor import checks
+    from weft.cli.machine import checks
 
     read = None if job is None else read_job(ctx, job)
     screen, found = console(), []

@@ -50,7 +50,7 @@ def described(job: Job) -> list[str]:
 def explained_batch(spark: Any, job: Job) -> dict[str, Any]:
     """The plan of a batch and how each tree would run."""
     from weft.spark.jobs import job_loom
-    from weft.spark.streaming.planning import plan_options
+    from weft.stream.planning import plan_options
 
     loom = job_loom(spark, job)
     options = plan_options(job)
@@ -62,8 +62,8 @@ def explained_stream(spark: Any, job: Job) -> dict[str, Any]:
     """The plan that a stream would start or go on with."""
     from weft.plan.plan import Plan
     from weft.spark.jobs import job_loom
-    from weft.spark.streaming.catalogue import CatalogueFiles
-    from weft.spark.streaming.planning import plan_options, stream_plan
+    from weft.stream.catalogue import CatalogueFiles
+    from weft.stream.planning import plan_options, stream_plan
 
     loom = job_loom(spark, job, streaming=True)
     checkpoint = job.locate(job.checkpoint or "")

@@ -89,7 +89,7 @@ def workload_of(file: Path) -> Workload:
 
 def measured_constants() -> Constants:
     """What the engine's steps cost on an embedded Spark."""
-    from weft.spark.calibrate import constants
+    from weft.spark.batch.calibrate import constants
     from weft.spark.session import local_session
 
     spark = local_session()

@@ -138,7 +138,7 @@ def resume(
 def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
     """List the queries of the stream of JOB, and since when each is answered."""
     from weft.spark.streaming.changes import stored
-    from weft.spark.streaming.heartbeat import is_running, last_beat
+    from weft.stream.heartbeat import is_running, last_beat
 
     read = read_job(ctx, job)
     checkpoint = checkpoint_of(read)

@@ -68,9 +68,9 @@ def run(
 def _answers(
     spark: Any, job: Any, sink: Any, show: int, overwrite: bool, *, quiet: bool
 ) -> list[Any]:
-    from weft.spark.answers import deliver, places
     from weft.spark.jobs import check_connector, job_loom
-    from weft.spark.streaming.planning import plan_options
+    from weft.spark.results.answers import deliver, places
+    from weft.stream.planning import plan_options
 
     if sink is not None:
         check_connector(spark, job, sink)

@@ -38,7 +38,7 @@ def stream(ctx: click.Context, /, job: Path, once: bool, as_json: bool) -> None:
     finish and stops the stream; the next start goes on from there. A second Ctrl-C does not wait.
     """
     from weft.job import need
-    from weft.spark.streaming.heartbeat import refuse_second
+    from weft.stream.heartbeat import refuse_second
 
     read = read_job(ctx, job)
     need(read, NEEDS)
@@ -56,7 +56,7 @@ def stream(ctx: click.Context, /, job: Path, once: bool, as_json: bool) -> None:
 def started(spark: Any, job: Job, *, once: bool) -> Any:
     """The running stream; everything that can be checked is, before anything is written."""
     from weft.spark.jobs import job_loom, job_sink
-    from weft.spark.streaming.planning import plan_options
+    from weft.stream.planning import plan_options
 
     sink = job_sink(spark, job)
     return job_loom(spark, job, streaming=True).start(

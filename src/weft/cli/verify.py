@@ -31,7 +31,7 @@ def verify(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> Non
     read = read_job(ctx, job, **table)
     with spark_for(ctx, read) as spark:
         from weft.spark.jobs import job_loom
-        from weft.spark.streaming.planning import plan_options
+        from weft.stream.planning import plan_options
 
         loom, screen = job_loom(spark, read), console(stderr=True)
         with screen.status("running both") if screen.is_terminal else nullcontext():

@@ -90,7 +90,7 @@ class PaperCost:
 class Constants:
     """What the engine's steps cost, in nanoseconds on one core.
 
-    The defaults were measured by `weft.spark.calibrate.constants` on two cores. Ratios between
+    The defaults were measured by `spark.batch.calibrate` on two cores. Ratios between
     them are what decides a plan, and those vary less between machines than the figures.
     """
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from weft.query.aggregates.positional import ordered
-from weft.query.aggregates.registry import monoid_of
+from weft.algebra.positional import ordered
+from weft.algebra.registry import monoid_of
 from weft.query.window import Window
 
 if TYPE_CHECKING:
-    from weft.query.aggregates.aggregate import Aggregate
-    from weft.query.aggregates.part import Part
+    from weft.algebra.aggregate import Aggregate
+    from weft.algebra.part import Part
     from weft.query.query import Query
 
 
 @dataclass(frozen=True)
-class Target:
+class WindowSpec:
     """Answers to make: one window over the rows that satisfy one predicate.
 
     Queries that differ in nothing but their aggregates have one target.
@@ -31,12 +31,12 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Fold:
+class GroupingSet:
     """The targets that are grouped by the same keys, out of the tree's."""
 
     keys: tuple[int, ...]
     """Positions in `Layout.keys`."""
-    targets: tuple[Target, ...]
+    targets: tuple[WindowSpec, ...]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Layout:
     parts: tuple[Part, ...]
     predicates: tuple[str | None, ...]
     """Distinct predicates, in normalised SQL; None takes every row."""
-    folds: tuple[Fold, ...]
+    grouping_sets: tuple[GroupingSet, ...]
     places: tuple[tuple[int, int], ...]
     """Of each query, its fold and the number of its target."""
     time: str
@@ -86,11 +86,11 @@ class Layout:
             target = (chosen, query.window, predicates.index(query.predicate))
             asked.append((chosen, numbers.setdefault(target, len(numbers))))
         chosen_keys = list(dict.fromkeys(chosen for chosen, _ in asked))
-        folds = tuple(
-            Fold(
+        grouping_sets = tuple(
+            GroupingSet(
                 chosen,
                 tuple(
-                    Target(number, window, predicate)
+                    WindowSpec(number, window, predicate)
                     for (own_keys, window, predicate), number in numbers.items()
                     if own_keys == chosen
                 ),
@@ -98,7 +98,7 @@ class Layout:
             for chosen in chosen_keys
         )
         places = tuple((chosen_keys.index(chosen), number) for chosen, number in asked)
-        return cls(tuple(queries), keys, parts, predicates, folds, places, time, types)
+        return cls(tuple(queries), keys, parts, predicates, grouping_sets, places, time, types)
 
     def columns(self, part: Part) -> tuple[str, ...]:
         """The columns of one of `parts`, in the order of its components."""
@@ -141,7 +141,7 @@ class Layout:
         found = sorted(
             {
                 progression
-                for fold in self.folds
+                for fold in self.grouping_sets
                 for target in fold.targets
                 for progression in target.window.progressions()
             },

@@ -247,7 +247,7 @@ def _semantics(request: Request, rows: npt.NDArray[np.intp]) -> Any:
     """Overlapping upstream windows are fine only for aggregates that may see a row twice."""
     if request.queries is None:
         return "partitioned"
-    from weft.query.aggregates.registry import monoid_of
+    from weft.algebra.registry import monoid_of
 
     parts = {part for row in rows for part in request.queries[row].parts}
     idempotent = all(monoid_of(part).laws.idempotent for part in parts)

@@ -34,7 +34,7 @@ class Compatibility:
 
     def signature(self, query: Query) -> tuple[tuple[str, object], ...]:
         """Queries share exactly if their signatures are equal; entries name what is compared."""
-        from weft.query.aggregates.registry import monoid_of
+        from weft.algebra.registry import monoid_of
 
         heavy = frozenset(part for part in query.parts if not monoid_of(part).bounded)
         entries: list[tuple[str, object]] = [("axis", query.window.axis)]

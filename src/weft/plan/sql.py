@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from weft.errors import PlanError
-from weft.plan import select
+from weft.plan import sql_steps as select
 from weft.plan.layout import Layout
 from weft.plan.lower import lowered
 from weft.plan.steps import to_select
@@ -73,8 +73,8 @@ def views(
     else:
         slices = quote(f"{prefix}slices")
         yield slices, to_select(select.slices(layout, axis), table)
-        for number, fold in enumerate(layout.folds):
-            suffix = str(number + 1) if len(layout.folds) > 1 else ""
+        for number, fold in enumerate(layout.grouping_sets):
+            suffix = str(number + 1) if len(layout.grouping_sets) > 1 else ""
             kept = slices
             if len(fold.keys) < len(layout.keys):
                 kept = quote(f"{prefix}folded{suffix}")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from weft.engine.slicing.edges import TreeEdges
 from weft.errors import PlanError
 from weft.plan.explain import describe_window
 from weft.plan.plan import Plan
@@ -30,7 +31,6 @@ from weft.plot.canvas import (
 )
 from weft.query.duration import Duration, parse_duration
 from weft.query.window import Window
-from weft.slices.edges import TreeEdges
 
 READABLE = 60
 """Edges in view if no length is asked for: about ten pixels each."""

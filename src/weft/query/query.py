@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
+from weft.algebra.aggregate import Aggregate
+from weft.algebra.part import Part
 from weft.errors import AggregateError, ExpressionError, QueryError, WindowError
-from weft.query.aggregates.aggregate import Aggregate
-from weft.query.aggregates.output import Output, read_output, read_over_aggregates
-from weft.query.aggregates.part import Part
 from weft.query.expression import columns, normalise
 from weft.query.keys import Key, read_key
 from weft.query.names import check_column_names, check_query_name
+from weft.query.output import Output, read_output, read_over_aggregates
 from weft.query.quoting import LONG, quoted
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, Op, rebuild

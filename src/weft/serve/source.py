@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from weft.errors import CheckpointError, JobError, PlanError, WeftError
 from weft.plan.plan import Plan
 from weft.sinks.files import Folder
-from weft.spark.streaming.catalogue import Catalogue, Entry
+from weft.stream.catalogue import Catalogue, Entry
 
 Kind = Literal["job", "checkpoint", "plan"]
 MOST = 20_000

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from weft.plan.plan import Plan
 from weft.serve.source import Kind, Snapshot, check_size
-from weft.spark.streaming.board import read_board
-from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles
-from weft.spark.streaming.heartbeat import Pulse
-from weft.spark.streaming.planning import plan_options, stream_plan
+from weft.stream.catalogue import Catalogue, CatalogueFiles
+from weft.stream.heartbeat import Pulse
+from weft.stream.planning import plan_options, stream_plan
+from weft.stream.status_file import read_board
 
 if TYPE_CHECKING:
     from weft.job.model import Job

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from weft.engine.slicing.edges import TreeEdges
 from weft.plan.explain import describe_window
 from weft.plan.plan import Plan
 from weft.plan.tree import Tree
 from weft.serve.costs import query_costs
 from weft.serve.models import ChangeView, CoverageNode, PlanView, QueryView, TreeView
 from weft.serve.source import Snapshot
-from weft.slices.edges import TreeEdges
 
 
 def plan_view(snapshot: Snapshot, before: Snapshot | None = None) -> PlanView:

@@ -4,7 +4,7 @@ A sink is handed DataFrames and imports no Spark of its own.
 """
 
 from weft.sinks.console import ConsoleSink
-from weft.sinks.contract import Answered, MicroBatch, Sink
+from weft.sinks.contract import MicroBatch, Sink, SinkQuery
 from weft.sinks.delta import DeltaSink
 from weft.sinks.foreach import ForeachBatchSink
 from weft.sinks.iceberg import IcebergSink
@@ -15,7 +15,6 @@ from weft.sinks.parquet import ParquetSink, read_results
 from weft.sinks.postgres import PostgresSink
 
 __all__ = [
-    "Answered",
     "ConsoleSink",
     "DeltaSink",
     "ForeachBatchSink",
@@ -27,6 +26,7 @@ __all__ = [
     "ParquetSink",
     "PostgresSink",
     "Sink",
+    "SinkQuery",
     "newest_messages",
     "read_results",
 ]

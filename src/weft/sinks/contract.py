@@ -15,7 +15,7 @@ from weft.sinks.wire import FIGURES, Decode
 
 
 @dataclass(frozen=True)
-class Answered:
+class SinkQuery:
     """A query as sinks know it."""
 
     number: int
@@ -38,7 +38,7 @@ class MicroBatch:
 
     number: int
     frame: Any
-    queries: Mapping[int, Answered]
+    queries: Mapping[int, SinkQuery]
     mode: str
     stream: str = "weft"
     """Which stream it is of: another for every checkpoint, the same after a restart."""
@@ -61,7 +61,7 @@ class Sink(ABC):
     needs: ClassVar[tuple[str, ...]] = ()
     """The formats that Spark must have for it, by the names of their connectors."""
 
-    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+    def check(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         """Refuse queries that it cannot write; changes nothing.
 
         Called before a change of queries is made, so that one that is refused leaves the stream
@@ -72,7 +72,7 @@ class Sink(ABC):
                 f"output_mode={mode!r}: {type(self).__name__} accepts {', '.join(self.modes)}"
             )
 
-    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+    def open(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         """Called before the stream starts or goes on, with the queries that it will answer."""
         self.check(queries, mode)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from weft.errors import EngineError
-from weft.sinks.contract import Answered, MicroBatch, Sink
+from weft.sinks.contract import MicroBatch, Sink, SinkQuery
 from weft.sinks.names import check_distinct, named
 
 STREAM, BATCH = "weft.stream", "weft.batch"
@@ -44,7 +44,7 @@ class IcebergSink(Sink):
         """
         return named(self.pattern, re.sub(r"\W", "_", name), number)
 
-    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+    def check(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         super().check(queries, mode)
         # Catalogues differ in whether they tell small letters from capitals.
         check_distinct(queries.values(), lambda q: self.table(q.name, q.number).lower())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from weft.errors import EngineError
-from weft.sinks.contract import Answered, MicroBatch, Sink
+from weft.sinks.contract import MicroBatch, Sink, SinkQuery
 
 Values = Literal["json", "avro"]
 VALUES = ("json", "avro")
@@ -58,7 +58,7 @@ class KafkaSink(Sink):
             )
         return topic
 
-    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+    def check(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         super().check(queries, mode)
         for query in queries.values():
             self.topic_of(query.name)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from weft.errors import EngineError
-from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
+from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery
 from weft.sinks.files import Folder
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
@@ -44,7 +44,7 @@ class LongSink(Sink):
         raise EngineError("a long sink writes as it computes; call deliver")
 
 
-def _columns(queries: Mapping[int, Answered]) -> dict[int, tuple[str, dict[str, str]]]:
+def _columns(queries: Mapping[int, SinkQuery]) -> dict[int, tuple[str, dict[str, str]]]:
     """Of each query its name, and the long table's column for each of its own."""
     types: dict[str, pa.DataType] = {"query": pa.string()}
     found: dict[int, tuple[str, dict[str, str]]] = {}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 
 from weft.errors import EngineError
-from weft.sinks.contract import Answered
+from weft.sinks.contract import SinkQuery
 
 _FIELD = re.compile(r"\{(query|number)\}")
 
@@ -21,7 +21,7 @@ def named(pattern: str, query: str, number: int) -> str:
     return _FIELD.sub(lambda match: values[match[1]], pattern)
 
 
-def check_distinct(queries: Iterable[Answered], place: Callable[[Answered], str]) -> None:
+def check_distinct(queries: Iterable[SinkQuery], place: Callable[[SinkQuery], str]) -> None:
     """Refuse queries of which two would be written to one place."""
     taken: dict[str, str] = {}
     for query in queries:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from weft.errors import EngineError
-from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
+from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery
 from weft.sinks.files import Folder
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
@@ -30,7 +30,7 @@ class ParquetSink(Sink):
         # Manifests are for whoever reads the answers, so they follow the umask as answers do.
         self.folder = Folder(path, private=False)
 
-    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+    def open(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         super().open(queries, mode)
         described = self.folder.sub("_weft").sub("queries")
         known = set(described.names())

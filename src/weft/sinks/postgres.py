@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from weft.errors import EngineError
-from weft.sinks.contract import Answered, Figures, MicroBatch, Sink
+from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery
 from weft.sinks.names import check_distinct
 from weft.sinks.postgres_table import Table, placed
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
@@ -46,11 +46,11 @@ class PostgresSink(Sink):
         """The schema, if there is one, and the name of a query's table."""
         return placed(self.pattern, name, number)
 
-    def table(self, query: Answered) -> Table:
+    def table(self, query: SinkQuery) -> Table:
         """The table of a query."""
         return Table.of(self.pattern, query.name, query.number, query.arrow, query.keys)
 
-    def check(self, queries: Mapping[int, Answered], mode: str) -> None:
+    def check(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         super().check(queries, mode)
         tables = [self.table(query) for query in queries.values()]
         check_distinct(queries.values(), lambda q: ".".join(self.place(q.name, q.number)))
@@ -58,7 +58,7 @@ class PostgresSink(Sink):
             for table in tables:
                 table.check(connection)
 
-    def open(self, queries: Mapping[int, Answered], mode: str) -> None:
+    def open(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         super().open(queries, mode)
         with connect(self.url) as connection:
             for query in queries.values():
@@ -72,7 +72,7 @@ class PostgresSink(Sink):
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         raise EngineError("a PostgreSQL sink writes as it computes; call deliver")
 
-    def send(self, answers: Any, query: Answered) -> int:
+    def send(self, answers: Any, query: SinkQuery) -> int:
         """Write a whole DataFrame of a query's answers; returns how many rows there were."""
         self.open({query.number: query}, "append")
         sender = Sender(self.url, self.table(query))

@@ -9,17 +9,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from weft.engine.fragments.safety import typed_expressions
 from weft.errors import ExpressionError
 from weft.plan.time_axis import TimeAxis
 from weft.query import limits
 from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
-from weft.slices.safety import typed_expressions
+from weft.spark.batch.fragments import expression_types
 from weft.spark.failures import short
-from weft.spark.fragments import expression_types
-from weft.spark.native import native
 from weft.spark.only_spark import check_names
 from weft.spark.parsed import check_parsed
+from weft.spark.verify.native import native
 
 
 def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> dict[str, str]:

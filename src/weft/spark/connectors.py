@@ -11,11 +11,10 @@ import argparse
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from weft.errors import EngineError
-from weft.spark.maven import SPARK, Jar, fetch
+from weft.job.maven import SPARK, Jar, fetch
 
 
 @dataclass(frozen=True)
@@ -146,10 +145,9 @@ def cache() -> Path:
 
 def spark_version() -> str:
     """The version of the PySpark that is installed."""
-    try:
-        return version("pyspark")
-    except PackageNotFoundError:
-        raise EngineError("PySpark is not installed: pip install 'pyspark>=4.1.2,<5'") from None
+    from pyspark import __version__
+
+    return __version__
 
 
 def main() -> None:

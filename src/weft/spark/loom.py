@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
+from weft.engine.slicing.method import Kind as Slicing
 from weft.errors import EngineError, PlanError, WorkloadError
 from weft.plan.explain import describe_window
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
-from weft.slices.method import Kind as Slicing
 from weft.spark.as_written import texts_as_written
-from weft.spark.batch import Batch, run_plan
+from weft.spark.batch.run import Batch, run_plan
+from weft.spark.batch.statistics import Measured, measure
 from weft.spark.check import check_queries
-from weft.spark.results import Results
+from weft.spark.results.results import Results
 from weft.spark.schema import time_axis
-from weft.spark.statistics import Measured, measure
-from weft.spark.verify import VerifyReport, verify
+from weft.spark.verify.verify import VerifyReport, verify
 
 if TYPE_CHECKING:
     from weft.sinks import Sink
@@ -122,7 +122,7 @@ class Loom:
             raise WorkloadError("the loom has no queries: add one first")
         self.types()
         if self.df.isStreaming:
-            from weft.spark.streaming.planning import stream_plan
+            from weft.stream.planning import stream_plan
 
             given = {"rate": rate, "strategy": strategy}
             options |= {name: value for name, value in given.items() if value is not None}

@@ -9,7 +9,7 @@ from engines import plain
 
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.spark.native import native
+from weft.spark.verify.native import native
 
 AXIS = TimeAxis("ts")
 

@@ -14,10 +14,10 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import read_results
 from weft.spark.loom import Loom
-from weft.spark.streaming.adaptive import Adapter, measured_lines, measured_statistics
-from weft.spark.streaming.catalogue import Settings
-from weft.spark.streaming.evolve import first_catalogue
-from weft.spark.streaming.status import Tally
+from weft.stream.adaptive import Adapter, measured_lines, measured_statistics
+from weft.stream.catalogue import Settings
+from weft.stream.evolve import first_catalogue
+from weft.stream.status import Tally
 
 AGGS = {"n": "count(*)", "s": "sum(x)"}
 SLOW = Query("slow", aggs=AGGS, window=Window(range="20 minutes", slide="5 minutes"), by=["k"])

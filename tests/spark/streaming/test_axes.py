@@ -9,8 +9,8 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import LongSink, MemorySink
-from weft.spark.native import native
 from weft.spark.streaming.starting import start
+from weft.spark.verify.native import native
 
 
 @pytest.fixture

@@ -11,16 +11,16 @@ from weft.errors import CheckpointError
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks.files import Folder
-from weft.spark.streaming.catalogue import (
+from weft.spark.streaming.starting import _refuse_lost, stream_plan
+from weft.stream.catalogue import (
     Catalogue,
     CatalogueFiles,
     Progress,
     ProgressFile,
     Settings,
 )
-from weft.spark.streaming.evolve import first_catalogue
-from weft.spark.streaming.requests import Requests
-from weft.spark.streaming.starting import _refuse_lost, stream_plan
+from weft.stream.evolve import first_catalogue
+from weft.stream.requests import Requests
 
 TEN = Query("ten", aggs={"n": "count(*)"}, window=Window(range="10 minutes"))
 DAMAGES = {

@@ -13,10 +13,10 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import MemorySink, read_results
-from weft.spark.native import native
-from weft.spark.streaming.catalogue import Progress, ProgressFile
-from weft.spark.streaming.guard import Guard
 from weft.spark.streaming.starting import start
+from weft.spark.verify.native import native
+from weft.stream.catalogue import Progress, ProgressFile
+from weft.stream.future_rows import Guard
 
 MINUTE = 60_000_000
 YEAR = 365 * 24 * 60 * MINUTE
@@ -66,7 +66,7 @@ def test_a_row_years_ahead_closes_no_window(spark, feed, tmp_path, engine):
     assert status.ahead_rows == 2
     assert "weft_ahead_rows_total 2\n" in running.metrics()
     if engine == "operator":
-        assert running.progress.high < far
+        assert running.progress.max_event_time < far
         assert status.query("ten").late_rows == 2  # those before 1970
     expected = native(feed.batch(spark).where("year(ts) between 2000 and 2024"), AXIS, TEN)
     found = rows(read_results(spark, out, "ten").collect())
@@ -102,5 +102,7 @@ def test_a_clock_that_goes_back_stops_the_stream_and_loses_nothing(spark, feed, 
         start(feed.stream(spark), AXIS, out, **given)
     # Rows of the time that it really is count, whatever the clock says: the floor is believed.
     feed.put(np.array([now + 239 * 60 * MINUTE] * 5), k=["a"] * 5)
-    condition = Guard.of("auto", AXIS).since(right.high, right.clock).condition("unix_micros(ts)")
+    condition = (
+        Guard.of("auto", AXIS).since(right.max_event_time, right.clock).condition("unix_micros(ts)")
+    )
     assert feed.batch(spark).where(condition).count() == 0

@@ -12,9 +12,9 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import read_results
 from weft.spark.loom import Loom
-from weft.spark.native import native
-from weft.spark.streaming.board import read_board
 from weft.spark.streaming.changes import pause_query, resume_query, stored
+from weft.spark.verify.native import native
+from weft.stream.status_file import read_board
 
 DELAY = 5 * 60 * 1_000_000
 FAR_AHEAD = (1_700_000_000 + 500_000 * 60) * 1_000_000
@@ -33,13 +33,16 @@ def wait_for(condition, seconds: float = 120.0) -> None:
 
 def settled(running, feed, first: int, last: int) -> int:
     """Feed some minutes; where windows are closed up to, once the stream has taken them all in."""
-    before = running.progress.high
+    before = running.progress.max_event_time
     feed.minutes(first, last)
 
     def is_settled() -> bool:
         now = running.progress
         # Spark keeps watermarks in milliseconds, and moves them a micro-batch later.
-        return now.high != before and now.frontier == now.high // 1000 * 1000 - DELAY
+        return (
+            now.max_event_time != before
+            and now.frontier == now.max_event_time // 1000 * 1000 - DELAY
+        )
 
     wait_for(is_settled)
     return running.progress.frontier

@@ -15,9 +15,9 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import DeltaSink, ForeachBatchSink, LongSink, ParquetSink, read_results
 from weft.spark.loom import Loom
-from weft.spark.native import native
-from weft.spark.streaming.requests import Requests
 from weft.spark.streaming.starting import start
+from weft.spark.verify.native import native
+from weft.stream.requests import Requests
 
 AGGS = {"n": "count(*)", "s": "sum(x)"}
 FIVE = Query("five", aggs=AGGS, window=Window(range="20 minutes", slide="5 minutes"), by=["k"])
@@ -55,8 +55,8 @@ def test_queries_come_and_go_while_it_runs(spark, feed, tmp_path):
     running.add("SELECT max(x) AS hi FROM t GROUP BY window(ts, '6 minutes', '2 minutes')", "most")
     status = running.status()
     assert status.active
-    assert status.query("ten").complete_from < running.progress.high
-    assert status.query("most").complete_from > running.progress.high
+    assert status.query("ten").complete_from < running.progress.max_event_time
+    assert status.query("most").complete_from > running.progress.max_event_time
 
     before = running.progress.batch
     feed.minutes(30, 50)
@@ -70,7 +70,7 @@ def test_queries_come_and_go_while_it_runs(spark, feed, tmp_path):
 
     feed.minutes(50, 70)
     feed.end()
-    wait_for(lambda: running.progress.high > feed_end(feed))
+    wait_for(lambda: running.progress.max_event_time > feed_end(feed))
     wait_for(lambda: running.progress.frontier > feed_end(feed))
     port = running.serve_metrics()
     with urlopen(f"http://127.0.0.1:{port}/metrics") as page:

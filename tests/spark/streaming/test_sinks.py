@@ -10,7 +10,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from weft.errors import EngineError
 from weft.sinks import (
-    Answered,
     ConsoleSink,
     DeltaSink,
     ForeachBatchSink,
@@ -22,6 +21,7 @@ from weft.sinks import (
     ParquetSink,
     PostgresSink,
     Sink,
+    SinkQuery,
     read_results,
 )
 from weft.sinks.wire import COLUMNS, FIGURES, to_wire
@@ -53,7 +53,7 @@ def batch(spark):
             (FIGURES, 0, 0, json.dumps({"x": 1}).encode()),
         ]
         frame = spark.createDataFrame(rows, COLUMNS)
-        return MicroBatch(number, frame, {7: Answered(7, "It's", schema, arrow, ("k",))}, mode)
+        return MicroBatch(number, frame, {7: SinkQuery(7, "It's", schema, arrow, ("k",))}, mode)
 
     return made
 
@@ -125,10 +125,10 @@ def test_a_stream_is_refused_a_sink_whose_connector_is_missing(spark, sink, tmp_
     assert not (tmp_path / "ck").exists()
 
 
-def asked(*names: str) -> dict[int, Answered]:
+def asked(*names: str) -> dict[int, SinkQuery]:
     window = pa.struct([("start", pa.int64()), ("end", pa.int64())])
     schema = pa.schema([("window", window), ("n", pa.int64())])
-    return {n: Answered(n, name, None, schema, ()) for n, name in enumerate(names, start=1)}
+    return {n: SinkQuery(n, name, None, schema, ()) for n, name in enumerate(names, start=1)}
 
 
 def test_queries_that_a_sink_has_no_place_for_are_refused():

@@ -14,9 +14,9 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import ForeachBatchSink, read_results
 from weft.spark.loom import Loom
-from weft.spark.streaming.catalogue import CatalogueFiles
-from weft.spark.streaming.requests import Requests
 from weft.spark.streaming.starting import start
+from weft.stream.catalogue import CatalogueFiles
+from weft.stream.requests import Requests
 
 SLIDING = Query(
     "stranger",

@@ -16,7 +16,7 @@ from weft.errors import QueryError
 from weft.query.sql.asa_windows import FORM, HOPPING, TUMBLING, frame, read_windows
 from weft.query.sql.asa_words import WORDS
 from weft.query.sql.cursor import Cursor, clause
-from weft.query.sql.dialect import Asked, Dialect
+from weft.query.sql.dialect import Dialect, ParsedSelect
 from weft.query.sql.nodes import is_call, unquoted
 from weft.query.sql.select import Select
 from weft.query.syntax.lexer import Token, place
@@ -27,7 +27,7 @@ TITLE = "Azure Stream Analytics"
 SHAPE = f"SELECT ... FROM input [TIMESTAMP BY column] [WHERE ...] GROUP BY {FORM}[, keys]"
 
 
-def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
+def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """What a statement for Azure Stream Analytics asks."""
     tokens, into = _take_out(sql, _bracketed(sql, tokens), ("SELECT", "FROM"), "INTO", None)
     tokens, time = _take_out(sql, tokens, ("FROM", "WHERE", "GROUP"), "TIMESTAMP", "BY")
@@ -44,7 +44,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     for part in walk(select.having) if select.having is not None else ():
         if _is_system(part):
             raise select.fail(part, "System belongs into SELECT: filter on the answers' window")
-    return Asked(select, windows, time, _shows_window, into and unquoted(into))
+    return ParsedSelect(select, windows, time, _shows_window, into and unquoted(into))
 
 
 def _bracketed(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:

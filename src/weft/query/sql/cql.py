@@ -16,7 +16,7 @@ import re
 from weft.errors import QueryError, WindowError
 from weft.query.duration import Duration, format_duration
 from weft.query.sql.cursor import Cursor, clause
-from weft.query.sql.dialect import Asked, Dialect, Frame
+from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
 from weft.query.sql.lengths import inclusive_hint, interval, read_length
 from weft.query.sql.select import Select
 from weft.query.sql.vocabulary import Vocabulary
@@ -44,7 +44,7 @@ _OTHER_WINDOWS = {
 }
 
 
-def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
+def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """What a statement in CQL asks."""
     begin, start = window_clause(tokens), clause(tokens, "FROM")
     others = [clause(tokens, word) for word in ("WHERE", "GROUP", "HAVING")]
@@ -58,7 +58,9 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
     again = window_clause(rest)
     if again is not None:
         raise QueryError(place(sql, rest[again].start, "a second window: a query has one"))
-    return Asked(Select.read(sql, rest, SHAPE, TITLE), ((None, window),), None, _shows_window)
+    return ParsedSelect(
+        Select.read(sql, rest, SHAPE, TITLE), ((None, window),), None, _shows_window
+    )
 
 
 def window_clause(tokens: tuple[Token, ...]) -> int | None:

@@ -17,7 +17,7 @@ DialectName = Literal["spark", "cql", "asa", "flink"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedSelect:
     """What one statement asks: a SELECT without its windows, and the windows."""
 
     select: Select
@@ -60,7 +60,7 @@ class Dialect:
 
     name: DialectName
     title: str
-    read: Callable[[str, tuple[Token, ...]], Asked]
+    read: Callable[[str, tuple[Token, ...]], ParsedSelect]
     frame: Callable[[Window, str, str], Frame]
     """The frame of a window over a table and its time column; both are written already."""
     words: Vocabulary

@@ -17,7 +17,7 @@ from weft.errors import QueryError
 from weft.query.duration import MICROSECONDS
 from weft.query.normal import normal
 from weft.query.sql.cursor import Cursor, clause
-from weft.query.sql.dialect import Asked, Dialect, Frame
+from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
 from weft.query.sql.flink_words import WORDS
 from weft.query.sql.lengths import constant, inclusive_hint, read_length
 from weft.query.sql.nodes import is_call, is_name, unquoted
@@ -45,7 +45,7 @@ _SHOWN = tuple(
 )
 
 
-def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
+def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """What a statement in Flink SQL asks."""
     start = clause(tokens, "FROM")
     cursor = Cursor(sql, tokens, len(tokens) if start is None else start + 1)
@@ -69,7 +69,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
             raise select.fail(key, "a second window: FROM has one")
     keys = tuple(key for key in select.group if not is_name(key, *_COLUMNS))
     select = _in_spark(replace(select, group=keys))
-    return Asked(select, ((None, window),), time, lambda node: is_name(node, *_COLUMNS))
+    return ParsedSelect(select, ((None, window),), time, lambda node: is_name(node, *_COLUMNS))
 
 
 def _in_spark(select: Select) -> Select:
@@ -141,7 +141,7 @@ def _length_of_token(cursor: Cursor, field: str) -> int:
     return read_length(cursor.sql, token.start, field, value)
 
 
-def _grouped(sql: str, tokens: tuple[Token, ...]) -> Asked:
+def _grouped(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """The older form: TUMBLE or HOP in GROUP BY."""
     select = Select.read(sql, tokens, SHAPE, TITLE)
     call, select = select.one_window(
@@ -171,7 +171,9 @@ def _grouped(sql: str, tokens: tuple[Token, ...]) -> Asked:
             raise select.fail(node, f"this is not the window of GROUP BY, {write(call)}")
         return True
 
-    return Asked(_in_spark(select), ((None, _made(lengths)),), write(call.args[0]), shows_window)
+    return ParsedSelect(
+        _in_spark(select), ((None, _made(lengths)),), write(call.args[0]), shows_window
+    )
 
 
 def frame(window: Window, table: str, time: str) -> Frame:

@@ -11,7 +11,7 @@ from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
 from weft.query.sql.cql import CQL
-from weft.query.sql.dialect import Asked, Dialect, DialectName
+from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.flink import FLINK
 from weft.query.sql.recognise import recognise
 from weft.query.sql.refusals import refuse_statement
@@ -129,7 +129,7 @@ def _queries(
         raise QueryError(place(sql, statement.tokens[0].start, message)) from None
 
 
-def _asked(sql: str, tokens: tuple[Token, ...], dialect: str) -> Asked:
+def _asked(sql: str, tokens: tuple[Token, ...], dialect: str) -> ParsedSelect:
     known = find_dialect(recognise(sql, tokens) if dialect == "auto" else dialect)
     refuse_statement(sql, tokens, known.refused)
     known.words.refuse_tokens(sql, tokens)

@@ -13,10 +13,10 @@ from typing import Any
 from sqlglot import exp
 
 from weft.errors import QueryError
-from weft.query.aggregates.calls import is_aggregate
-from weft.query.aggregates.output import read_over_aggregates
+from weft.query.calls import is_aggregate
 from weft.query.expression import check_scalar
 from weft.query.normal import normal
+from weft.query.output import read_over_aggregates
 from weft.query.query import Query, Source
 from weft.query.sql.nodes import default_name, is_name, quoted, split_alias, unquoted
 from weft.query.syntax.converter import convert

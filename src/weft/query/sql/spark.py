@@ -16,7 +16,7 @@ from weft.errors import QueryError
 from weft.query.duration import format_duration
 from weft.query.expression import check_scalar
 from weft.query.normal import normal
-from weft.query.sql.dialect import Asked, Dialect, Frame
+from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
 from weft.query.sql.lengths import constant, read_length
 from weft.query.sql.nodes import is_call, unquoted
 from weft.query.sql.select import Select
@@ -31,7 +31,7 @@ TITLE = "Spark SQL"
 SHAPE = f"SELECT ... FROM table [WHERE ...] GROUP BY {_FORM}[, keys]"
 
 
-def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
+def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """What a statement in Spark SQL asks."""
     select = Select.read(sql, tokens, SHAPE, TITLE)
     call, select = select.one_window(lambda item: is_call(item, "window"), _FORM)
@@ -55,7 +55,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> Asked:
             raise select.fail(node, f"this is not the window of GROUP BY, {write(call)}")
         return is_call(node, "window")
 
-    return Asked(select, ((None, window),), write(call.args[0]), shows_window)
+    return ParsedSelect(select, ((None, window),), write(call.args[0]), shows_window)
 
 
 def _length(select: Select, field: str, node: Node) -> int:

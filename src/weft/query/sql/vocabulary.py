@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from weft.errors import ExpressionError
-from weft.query.aggregates.calls import is_aggregate
+from weft.query.calls import is_aggregate
 from weft.query.expression import function_name
 from weft.query.sql.nodes import unquoted
 from weft.query.syntax.lexer import Token, place

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 
+from weft.algebra.part import Part
 from weft.errors import ExpressionError
-from weft.query.aggregates.part import Part
 from weft.query.expression import function_name
 from weft.query.functions import AGGREGATES
 from weft.query.limits import FUNCTIONS, LIMITS, allows, limits

@@ -9,7 +9,7 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.spark.faults.outcome import RIGHT, Outcome, Wrong
 from weft.spark.faults.rig import CLOSED, QUERIES, Case, Rig
-from weft.spark.streaming.requests import Requests
+from weft.stream.requests import Requests
 
 
 def asked(number: int) -> Query:

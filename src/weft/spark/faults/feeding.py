@@ -13,9 +13,9 @@ from weft.sinks import MicroBatch, ParquetSink
 from weft.sinks.contract import Figures
 from weft.spark.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
 from weft.spark.faults.rig import AXIS, Case, Rig
-from weft.spark.native import native
 from weft.spark.streaming.chaos import MINUTE, START
 from weft.spark.streaming.starting import start
+from weft.spark.verify.native import native
 
 _JSON = "ts timestamp, k string, x long, y double"
 

@@ -19,10 +19,10 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import Sink, read_results
 from weft.spark.faults.outcome import Wrong
-from weft.spark.native import native
 from weft.spark.streaming.chaos import MINUTE, SCHEMA, START, session
 from weft.spark.streaming.running import Running
 from weft.spark.streaming.starting import start
+from weft.spark.verify.native import native
 
 AXIS = TimeAxis("ts")
 AGGS = {"n": "count(*)", "s": "sum(x)"}

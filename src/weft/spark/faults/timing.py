@@ -10,8 +10,8 @@ import numpy as np
 
 from weft.spark.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
 from weft.spark.faults.rig import Rig
-from weft.spark.streaming.catalogue import ProgressFile
 from weft.spark.streaming.chaos import MINUTE, START
+from weft.stream.catalogue import ProgressFile
 
 DAY = 24 * 60 * MINUTE
 

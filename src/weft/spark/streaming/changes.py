@@ -9,10 +9,10 @@ from weft.errors import CheckpointError, EngineError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, ProgressFile
-from weft.spark.streaming.evolve import next_catalogue
-from weft.spark.streaming.heartbeat import is_running
-from weft.spark.streaming.requests import Requests
+from weft.stream.catalogue import Catalogue, CatalogueFiles, ProgressFile
+from weft.stream.evolve import next_catalogue
+from weft.stream.heartbeat import is_running
+from weft.stream.requests import Requests
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -106,8 +106,8 @@ def session(master: str = "local[2]") -> Any:
 def drive(folder: Path, master: str = "local[2]") -> None:
     """Start the stream or go on with it, make the changes that are due, run it to its end."""
     from weft.plan.time_axis import TimeAxis
-    from weft.spark.streaming.catalogue import CatalogueFiles
     from weft.spark.streaming.starting import start
+    from weft.stream.catalogue import CatalogueFiles
 
     checkpoint = str(folder / "ck")
     new = CatalogueFiles(checkpoint).latest() is None
@@ -239,8 +239,8 @@ def compare(folder: Path) -> int:
     """Every query's rows against the batch answer; returns how many were compared."""
     from weft.plan.time_axis import TimeAxis
     from weft.sinks import read_results
-    from weft.spark.native import native
-    from weft.spark.streaming.catalogue import CatalogueFiles
+    from weft.spark.verify.native import native
+    from weft.stream.catalogue import CatalogueFiles
 
     spark = session()
     batch = spark.read.schema(SCHEMA).parquet(str(folder / "in"))

@@ -9,27 +9,27 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from weft.algebra.part import Part
+from weft.algebra.registry import monoid_of
+from weft.engine.fragments.fragments import FragmentPlan
+from weft.engine.lifting import component_types
+from weft.engine.lowering import Lowering
+from weft.engine.overload import Bounds
+from weft.engine.program import Program, QueryWindows, TreeProgram
+from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.plan.time_axis import TimeAxis
-from weft.query.aggregates.part import Part
-from weft.query.aggregates.registry import monoid_of
 from weft.query.query import Query
-from weft.sinks.contract import Answered
-from weft.slices.fragments import FragmentPlan
+from weft.sinks.contract import SinkQuery
 from weft.spark.arrow import arrow_schema, arrow_type
 from weft.spark.as_written import as_written
+from weft.spark.batch.fragments import fragment_plan
 from weft.spark.check import check_queries
-from weft.spark.fragments import fragment_plan
-from weft.spark.native import native
 from weft.spark.only_spark import refuse_unfit
-from weft.spark.streaming.catalogue import Catalogue, Entry
-from weft.spark.streaming.lifting import component_types
-from weft.spark.streaming.lowering import Lowering
-from weft.spark.streaming.overload import Bounds
-from weft.spark.streaming.program import Program, Service, StoreProgram
+from weft.spark.streaming.output_sql import OutputSql, output_sql
 from weft.spark.streaming.projection import Projection
-from weft.spark.streaming.shards import NumberedKey, NumberedPart, ShardSchema
-from weft.spark.streaming.store import Store
-from weft.spark.streaming.woven import WovenSql, woven_sql
+from weft.spark.verify.native import native
+from weft.stream.catalogue import Catalogue, Entry
+from weft.stream.tree_schema import TreeSchema
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,12 +38,12 @@ class Compiled:
 
     program: Program
     lowerings: dict[int, Lowering]
-    answered: dict[int, Answered]
+    answered: dict[int, SinkQuery]
     expressions: list[str]
     """The native projection."""
     buckets: list[tuple[str, list[str]]]
     """Columns with a row's bucket, each of some projected keys."""
-    woven: dict[int, WovenSql]
+    lowered_in_sql: dict[int, OutputSql]
     """Queries that leave the operator as partials, for Spark SQL to lower."""
     narrow: bool
     """Whether every aggregated value has a fixed width, so that rows cannot be large."""
@@ -86,15 +86,15 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
         int(settings.watermark) if settings.kind == "integer" else None,
     )
     lowerings: dict[int, Lowering] = {}
-    answered: dict[int, Answered] = {}
-    woven: dict[int, WovenSql] = {}
+    answered: dict[int, SinkQuery] = {}
+    lowered_in_sql: dict[int, OutputSql] = {}
     schemas = answer_schemas(df, axis, catalogue.queries)
     for entry in catalogue.entries:
         schema = schemas[entry.query.name]
         answers = arrow_schema(schema)
         store = next(s for s in catalogue.stores if s.number == entry.assignments[-1].store)
         lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, projection)
-        answered[entry.number] = Answered(
+        answered[entry.number] = SinkQuery(
             entry.number,
             entry.query.name,
             schema,
@@ -102,14 +102,14 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
             tuple(key.name for key in entry.query.keys),
         )
         if sql is not None:
-            woven[entry.number] = sql
+            lowered_in_sql[entry.number] = sql
     return Compiled(
         program,
         lowerings,
         answered,
         projection.expressions(types),
         [(name, list(keys)) for keys, name in buckets.items()],
-        woven,
+        lowered_in_sql,
         narrow=not any(map(_grows, (arrow[name] for name in arrow if name.startswith("a")))),
     )
 
@@ -149,7 +149,7 @@ class _StoreColumns:
     buckets: tuple[str, ...]
 
 
-def _users(store: Store, entries: Sequence[Entry]) -> list[Query]:
+def _users(store: TreeSchema, entries: Sequence[Entry]) -> list[Query]:
     """The queries that are answered from a store, for some of their windows at least."""
     return [
         entry.query
@@ -158,7 +158,7 @@ def _users(store: Store, entries: Sequence[Entry]) -> list[Query]:
     ]
 
 
-def _columns(store: Store, users: Sequence[Query], projection: Projection) -> _StoreColumns:
+def _columns(store: TreeSchema, users: Sequence[Query], projection: Projection) -> _StoreColumns:
     predicates = [predicate.value for predicate in store.predicates]
     fragments = fragment_plan(projection.df, predicates) if predicates else None
 
@@ -191,12 +191,12 @@ def _both(guard: str | None, where: str) -> str:
 
 
 def _store(
-    store: Store,
+    store: TreeSchema,
     columns: _StoreColumns,
     arrow: dict[str, pa.DataType],
     catalogue: Catalogue,
     buckets: dict[tuple[str, ...], str],
-) -> StoreProgram:
+) -> TreeProgram:
     keys = tuple(
         NumberedKey(key.number, arrow[column])
         for key, column in zip(store.keys, columns.keys, strict=True)
@@ -211,7 +211,7 @@ def _store(
     bucket = None
     if columns.buckets:
         bucket = buckets.setdefault(columns.buckets, f"h{len(buckets)}")
-    return StoreProgram(
+    return TreeProgram(
         number=store.number,
         schema=ShardSchema(keys, parts),
         progressions=cuts,
@@ -226,7 +226,7 @@ def _store(
     )
 
 
-def _services(store: Store, entries: Sequence[Entry]) -> list[Service]:
+def _services(store: TreeSchema, entries: Sequence[Entry]) -> list[QueryWindows]:
     found = []
     for entry in entries:
         query = entry.query
@@ -234,7 +234,7 @@ def _services(store: Store, entries: Sequence[Entry]) -> list[Service]:
             if assignment.store != store.number:
                 continue
             found.append(
-                Service(
+                QueryWindows(
                     query=entry.number,
                     range=query.window.range,
                     slide=query.window.slide,
@@ -253,12 +253,12 @@ def _services(store: Store, entries: Sequence[Entry]) -> list[Service]:
 
 def _lowering(
     entry: Entry,
-    store: Store,
+    store: TreeSchema,
     schema: pa.Schema,
     arrow: dict[str, pa.DataType],
     types: dict[str, T.DataType],
     projection: Projection,
-) -> tuple[Lowering, WovenSql | None]:
+) -> tuple[Lowering, OutputSql | None]:
     query = entry.query
     parts = store.parts_of(query)
     if query.having is None and all(output.is_plain for output in query.outputs):
@@ -280,5 +280,5 @@ def _lowering(
         for (kind, sql), name in projection.columns.items()
         if kind == "a"
     }
-    woven = woven_sql(query, store.time, names, argument_types)
-    return Lowering(query.name, pa.schema(fields), query.window.range, None), woven
+    lowered_in_sql = output_sql(query, store.time, names, argument_types)
+    return Lowering(query.name, pa.schema(fields), query.window.range, None), lowered_in_sql

@@ -12,13 +12,13 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from weft.engine.answer import Combined, changed_answers, closing_answers
+from weft.engine.lowering import Lowering
+from weft.engine.parcel import Parcel, Shipment, greatest
+from weft.engine.program import Program, TreeProgram
+from weft.engine.shards import FRAGMENT, SLICE, flat
+from weft.engine.state.bucket import Bucket
 from weft.sinks.wire import COLUMNS, FIGURES, to_wire
-from weft.spark.streaming.bucket import Bucket
-from weft.spark.streaming.emission import Combined, changed_answers, closing_answers
-from weft.spark.streaming.lowering import Lowering
-from weft.spark.streaming.payload import Parcel, Shipment, greatest
-from weft.spark.streaming.program import Program, StoreProgram
-from weft.spark.streaming.shards import FRAGMENT, SLICE, flat
 
 OUTPUT = COLUMNS
 
@@ -58,7 +58,9 @@ class Operator(StatefulProcessor):
         if not parcels and index.timer is not None and index.timer > milliseconds:
             return  # closed with the input of this very micro-batch
         watermark = self._watermark(milliseconds, bucket)
-        index.high = greatest([index.high, *(parcel.high for parcel in parcels)])
+        index.max_event_time = greatest(
+            [index.max_event_time, *(parcel.max_event_time for parcel in parcels)]
+        )
         index.ahead += sum(parcel.ahead for parcel in parcels)
         merging: dict[int, float] = {}
         answering: dict[int, float] = {}
@@ -86,7 +88,7 @@ class Operator(StatefulProcessor):
         bucket.save()
         output.figures(
             {
-                **figures(bucket, parcels, merging, answering),
+                **bucket_metrics(bucket, parcels, merging, answering),
                 "bucket": output.bucket,
                 "watermark": watermark,
                 "answers": {str(query): count for query, count in output.answers().items()},
@@ -104,7 +106,7 @@ class Operator(StatefulProcessor):
         """
         if self.program.delay is None:
             return milliseconds * self.program.units_per_ms
-        seen = bucket.index.high
+        seen = bucket.index.max_event_time
         return max(bucket.frontier, 0 if seen is None else seen - self.program.delay)
 
     def _lower(self, combined: Combined, output: _Output) -> None:
@@ -117,7 +119,7 @@ class Operator(StatefulProcessor):
             output.add(query, made[lowering.answers])
 
     def _absorb(
-        self, bucket: Bucket, store: StoreProgram, shipments: list[Shipment]
+        self, bucket: Bucket, store: TreeProgram, shipments: list[Shipment]
     ) -> pa.Table | None:
         tables, counts = [], []
         for shipment in shipments:
@@ -199,7 +201,7 @@ class _Output:
         )
 
 
-def figures(
+def bucket_metrics(
     bucket: Bucket,
     parcels: list[Parcel],
     merging: dict[int, float],
@@ -223,7 +225,7 @@ def figures(
             "answering": answering.get(number, 0.0),
         }
     return {
-        "high": bucket.index.high,
+        "high": bucket.index.max_event_time,
         "rows": sum(parcel.rows for parcel in parcels),
         "late": {str(query): count for query, count in bucket.index.late.items()},
         "ahead": bucket.index.ahead,

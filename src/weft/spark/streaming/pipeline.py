@@ -5,19 +5,19 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from weft.plan.time_axis import TimeAxis
-from weft.query.duration import parse_duration
-from weft.spark.streaming.compile import Compiled
-from weft.spark.streaming.guard import Guard
-from weft.spark.streaming.operator import OUTPUT, Operator
-from weft.spark.streaming.preaggregate import (
+from weft.engine.preaggregate import (
     AHEAD,
     BUCKET,
-    HIGH,
+    MAX_EVENT_TIME,
     SPARK_SCHEMA,
     TIME,
     Preaggregate,
 )
+from weft.plan.time_axis import TimeAxis
+from weft.query.duration import parse_duration
+from weft.spark.streaming.compile import Compiled
+from weft.spark.streaming.operator import OUTPUT, Operator
+from weft.stream.future_rows import Guard
 
 _EVENT = "weft_event"
 # The operator drops rows that are behind the watermark, before any window could take them. It is
@@ -74,7 +74,7 @@ def answers_frame(
     # Spark's watermark asks for nothing but the latest time, which a parcel knows of its rows: put
     # behind it, the watermark costs nothing per row. It begins at the epoch, where a task without
     # rows, or with none that the guard lets through, leaves it.
-    latest = f"coalesce({HIGH}, 0L)"
+    latest = f"coalesce({MAX_EVENT_TIME}, 0L)"
     event = f"timestamp_micros({latest})"
     if axis.kind == "integer":
         event = f"timestamp_millis({squeezed(latest)})"

@@ -16,10 +16,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from weft.engine.fragments.safety import may_raise, shielded
 from weft.plan.time_axis import quote
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.writer import write
-from weft.slices.safety import may_raise, shielded
 
 
 @dataclass

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from weft.errors import EngineError
-from weft.plan import select
+from weft.plan import sql_steps as select
 from weft.plan.coverage import CoveragePlan
 from weft.plan.layout import Layout
 from weft.plan.lower import can_lower, lowered
@@ -25,11 +25,11 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks.wire import COLUMNS
 from weft.spark.arrow import arrow_schema
+from weft.spark.batch.rewrite import apply
 from weft.spark.check import check_queries
-from weft.spark.rewrite import apply
-from weft.spark.streaming.guard import OBSERVED, Guard
+from weft.spark.streaming.lower_in_sql import Encode
 from weft.spark.streaming.pipeline import delay_ms
-from weft.spark.streaming.weaving import Encode
+from weft.stream.future_rows import OBSERVED, Guard
 
 _EVENT, _TIME = "weft_event", "weft_time"
 

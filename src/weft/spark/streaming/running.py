@@ -12,6 +12,8 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from weft.engine.overload import blamed, too_much_state
+from weft.engine.parcel import greatest
 from weft.errors import EngineError
 from weft.job.variables import redact
 from weft.plan.plan import Plan
@@ -22,25 +24,23 @@ from weft.sinks import MicroBatch, Sink
 from weft.sinks.files import locate
 from weft.spark.as_written import as_written, texts_as_written
 from weft.spark.failures import spark_message
-from weft.spark.streaming.adaptive import Adapter, measured_lines
-from weft.spark.streaming.board import Board, sink_facts
-from weft.spark.streaming.burst import Burst
-from weft.spark.streaming.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
 from weft.spark.streaming.compile import Compiled, compile_catalogue
-from weft.spark.streaming.evolve import next_catalogue
-from weft.spark.streaming.guard import Guard, observed
-from weft.spark.streaming.handling import Handling
-from weft.spark.streaming.heartbeat import Heartbeat
 from weft.spark.streaming.listener import listen
-from weft.spark.streaming.metrics import MetricsServer, prometheus
-from weft.spark.streaming.overload import blamed, too_much_state
-from weft.spark.streaming.payload import greatest
+from weft.spark.streaming.lower_in_sql import lowered_frame
 from weft.spark.streaming.pipeline import answers_frame
-from weft.spark.streaming.requests import Requests
 from weft.spark.streaming.rewrite import rewritten_frame
-from weft.spark.streaming.status import Status, Tally, status_of
-from weft.spark.streaming.trigger import Trigger
-from weft.spark.streaming.weaving import lowered_frame
+from weft.stream.adaptive import Adapter, measured_lines
+from weft.stream.burst import Burst
+from weft.stream.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
+from weft.stream.evolve import next_catalogue
+from weft.stream.future_rows import Guard, observed
+from weft.stream.handling import Handling
+from weft.stream.heartbeat import Heartbeat
+from weft.stream.metrics import MetricsServer, prometheus
+from weft.stream.requests import Requests
+from weft.stream.status import Status, Tally, status_of
+from weft.stream.status_file import Board, sink_facts
+from weft.stream.trigger import Trigger
 
 _CONF = {
     # The only store that transformWithState runs on.
@@ -148,7 +148,7 @@ class Running:
 
     def _frame(self) -> DataFrame:
         settings = self.catalogue.settings
-        guard = self.guard.since(self._progress.high, self._progress.clock)
+        guard = self.guard.since(self._progress.max_event_time, self._progress.clock)
         if settings.engine == "operator":
             return answers_frame(self.df, self.axis, settings.watermark, self._compiled, guard)
         plan = Plan.from_dict(self.catalogue.plan)

@@ -19,19 +19,19 @@ from weft.sinks import ParquetSink, Sink
 from weft.sinks.apart import check_apart
 from weft.sinks.files import private_folder
 from weft.spark.failures import connector_advice, has_format
-from weft.spark.streaming.catalogue import (
+from weft.spark.streaming.compile import compile_catalogue
+from weft.spark.streaming.running import Running
+from weft.stream.catalogue import (
     Catalogue,
     CatalogueFiles,
     Progress,
     ProgressFile,
     Settings,
 )
-from weft.spark.streaming.compile import compile_catalogue
-from weft.spark.streaming.evolve import first_catalogue, next_catalogue
-from weft.spark.streaming.guard import Guard
-from weft.spark.streaming.planning import stream_plan
-from weft.spark.streaming.running import Running
-from weft.spark.streaming.trigger import Trigger
+from weft.stream.evolve import first_catalogue, next_catalogue
+from weft.stream.future_rows import Guard
+from weft.stream.planning import stream_plan
+from weft.stream.trigger import Trigger
 
 MODES = ("append", "update")
 

@@ -8,10 +8,10 @@ from pyspark.sql import DataFrame
 
 from weft.plan.time_axis import TimeAxis
 from weft.spark.as_written import as_written
-from weft.spark.compare import Difference, Pair, compare
 from weft.spark.parsed import check_parsed
-from weft.spark.streaming.catalogue import Catalogue
-from weft.spark.verify import scaled
+from weft.spark.verify.compare import Difference, Pair, compare
+from weft.spark.verify.verify import scaled
+from weft.stream.catalogue import Catalogue
 
 
 def verify_answers(

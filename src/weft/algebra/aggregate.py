@@ -1,0 +1,80 @@
+"""An aggregate: one call in a query, the parts it needs and the answer they make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from weft.algebra.catalogue import BY_NAME, BY_ORDER, Function
+from weft.algebra.lowering import Columns, Types
+from weft.algebra.monoid import Partial
+from weft.algebra.part import Option, Part
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """One aggregate call, in the normal form in which equal calls are equal.
+
+    `function` is the name in the catalogue (`mean(x)` is `avg(x)`), `args` and `where` (the FILTER
+    clause) are normalised SQL, `options` are constants (how many values, which percentiles).
+
+    >>> mean = Aggregate("avg", ("price",))
+    >>> [str(part) for part in mean.parts]
+    ['sum(price)', 'count(price)']
+    >>> mean.lower([(9,), (2,)])
+    4.5
+    >>> mean.spark_lower([["p0"], ["p1"]])
+    'p0 / nullif(p1, 0)'
+    """
+
+    function: str
+    args: tuple[str, ...] = ()
+    where: str | None = None
+    options: tuple[Option, ...] = ()
+
+    @property
+    def spec(self) -> Function:
+        """The function's entry in the catalogue."""
+        return BY_NAME[self.function]
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What must be kept per slice."""
+        return self.spec.parts(self.args, self.where, self.options)
+
+    def parts_for(self, types: Types) -> tuple[Part, ...]:
+        """The parts, once the types of the arguments are known.
+
+        Spark's avg of bigint adds doubles, so it never overflows; a sum of bigint would. The other
+        integers cannot overflow a long, and share their sum with `sum`.
+
+        >>> [str(part) for part in Aggregate("avg", ("id",)).parts_for(["bigint"])]
+        ['sum(CAST(id AS DOUBLE))', 'count(id)']
+        """
+        if self.function != "avg" or not types or types[0].lower() != "bigint":
+            return self.parts
+        _, count = self.parts
+        return (Part("sum", (f"CAST({self.args[0]} AS DOUBLE)",), self.where), count)
+
+    def ordered(self, by: str) -> Aggregate:
+        """The form that keeps the order of column `by`, also within a slice; others are unchanged.
+
+        >>> str(Aggregate("first", ("price",)).ordered("ts").parts[0])
+        'first_at(price, ts)'
+        """
+        if self.function not in BY_ORDER:
+            return self
+        return Aggregate(f"{self.function}_at", (*self.args, by), self.where, self.options)
+
+    def lower(self, partials: Sequence[Partial]) -> Any:
+        """The answer, from the combined partial of each part."""
+        return self.spec.lower(partials, self.options)
+
+    def spark_lower(self, columns: Columns, types: Types = None) -> str | None:
+        """Spark SQL for the answer, given the columns of each part's components.
+
+        `types` are Spark's names of the arguments' types; with them decimals come out in Spark's
+        own type. None where SQL cannot be exact and `lower` must do it.
+        """
+        return self.spec.lower_sql(columns, self.options, types)

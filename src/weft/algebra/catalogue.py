@@ -1,0 +1,402 @@
+"""Every aggregate function that weft serves: its parts, and how they become its answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from typing import Literal as OneOf
+
+from weft.algebra import lowering as low
+from weft.algebra.lowering import Columns, Types
+from weft.algebra.monoid import Partial
+from weft.algebra.part import Option, Part
+from weft.algebra.sketches import estimate_distinct, estimate_quantiles
+
+Args = tuple[str, ...]
+MakeParts = Callable[[Args, str | None, tuple[Option, ...]], tuple[Part, ...]]
+Lower = Callable[[Sequence[Partial], tuple[Option, ...]], Any]
+LowerSql = Callable[[Columns, tuple[Option, ...], Types], str | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """One aggregate function.
+
+    `distinct` says what DISTINCT makes of it: nothing that is served ("no"), the same answer
+    ("same"), or another function ("other": `count` and `sum` over distinct values). `written` is
+    how a function is called that is not called by its name. `definition` is Spark SQL for a
+    function that Spark does not have, over `{0}`, `{n}` (its constant) and `{where}`.
+    """
+
+    name: str
+    parts: MakeParts
+    lower: Lower
+    lower_sql: LowerSql
+    aliases: tuple[str, ...] = ()
+    arity: tuple[int, int] = (1, 1)
+    distinct: OneOf["no", "same", "other"] = "no"
+    written: str | None = None
+    definition: str | None = None
+    note: str = ""
+
+
+def _kinds(*kinds: str) -> MakeParts:
+    """Parts of some kinds, all over the same arguments."""
+    return lambda args, where, options: tuple(Part(kind, args, where) for kind in kinds)
+
+
+def _optioned(kind: str) -> MakeParts:
+    """A part that is made with the function's first constant."""
+    return lambda args, where, options: (Part(kind, args, where, options[:1]),)
+
+
+def _component(index: int = 0) -> Lower:
+    return lambda partials, options: partials[0][index]
+
+
+def _column(index: int = 0) -> LowerSql:
+    return lambda columns, options, types: columns[0][index]
+
+
+def _of_first(lower: Callable[[Partial], Any]) -> Lower:
+    return lambda partials, options: lower(partials[0])
+
+
+def _log_parts(args: Args, where: str | None, options: tuple[Option, ...]) -> tuple[Part, ...]:
+    logarithm = (f"ln({args[0]})",)
+    return (Part("sum", logarithm, where), Part("count", logarithm, where))
+
+
+def _lower_geo_mean(partials: Sequence[Partial], options: tuple[Option, ...]) -> float | None:
+    mean = low.lower_mean(partials[0][0], partials[1][0])
+    return None if mean is None else math.exp(mean)
+
+
+def _lower_range(partials: Sequence[Partial], options: tuple[Option, ...]) -> Any:
+    greatest, least = partials[0][0], partials[1][0]
+    return None if greatest is None else greatest - least
+
+
+def _lower_percentile(partials: Sequence[Partial], options: tuple[Option, ...]) -> Any:
+    _, shape, *ranks = options
+    found = estimate_quantiles(partials[0], tuple(float(rank) for rank in ranks))
+    return found if found is None or shape == "array" else found[0]
+
+
+def _percentile_sql(columns: Columns, options: tuple[Option, ...], types: Types) -> str:
+    _, shape, *ranks = options
+    sketch = columns[0][0]
+    listed = ", ".join(f"{float(rank)!r}D" for rank in ranks)
+    wanted = f"array({listed})" if shape == "array" else listed
+    value = f"kll_sketch_get_quantile_double({sketch}, {wanted})"
+    if types:
+        to = f"array<{types[0]}>" if shape == "array" else types[0]
+        value = f"CAST({value} AS {to})"
+    return f"CASE WHEN kll_sketch_get_n_double({sketch}) > 0 THEN {value} END"
+
+
+_LAST_N = "reverse(slice(reverse(collect_list({0}){where}), 1, {n}))"
+
+BY_ORDER = {
+    "first": "first(x)",
+    "first_valid": "first(x) IGNORE NULLS",
+    "last": "last(x)",
+    "last_valid": "last(x) IGNORE NULLS",
+    "first_n": "first_n(x, n)",
+    "last_n": "last_n(x, n)",
+    "collect_list": "collect_list(x)",
+}
+"""Functions whose answer depends on order, and how they are written. Under the name with `_at`
+each has a form that takes an order column as its last argument."""
+
+FUNCTIONS: tuple[Function, ...] = (
+    Function(
+        "count",
+        _kinds("count"),
+        _component(),
+        _column(),
+        arity=(0, 99),
+        distinct="other",
+        note="count_if(c) is count(*) FILTER (WHERE c)",
+    ),
+    Function(
+        "count_distinct",
+        _kinds("set"),
+        lambda partials, options: len(partials[0][0]),
+        lambda columns, options, types: f"CAST(size({columns[0][0]}) AS BIGINT)",
+        arity=(1, 99),
+        written="count(DISTINCT x)",
+    ),
+    Function(
+        "sum",
+        _kinds("sum"),
+        lambda partials, options: low.lower_sum(partials[0][0]),
+        lambda columns, options, types: low.lower_sum_sql(columns[0][0], types),
+        distinct="other",
+        note="an integer total past 64 bits is an error",
+    ),
+    Function(
+        "sum_distinct",
+        _kinds("set"),
+        lambda partials, options: low.lower_sum(sum(partials[0][0])) if partials[0][0] else None,
+        lambda columns, options, types: low.distinct_sum_sql(columns[0][0], types),
+        written="sum(DISTINCT x)",
+    ),
+    Function(
+        "try_sum",
+        _kinds("try_sum"),
+        _of_first(low.lower_try_sum),
+        lambda columns, options, types: low.lower_sum_sql(columns[0][0], types),
+        note="null instead of an error",
+    ),
+    Function("min", _kinds("min"), _component(), _column(), distinct="same"),
+    Function("max", _kinds("max"), _component(), _column(), distinct="same"),
+    Function(
+        "value_range",
+        _kinds("max", "min"),
+        _lower_range,
+        lambda columns, options, types: f"{columns[0][0]} - {columns[1][0]}",
+        distinct="same",
+        definition="max({0}){where} - min({0}){where}",
+        note="weft's own: max(x) - min(x)",
+    ),
+    Function(
+        "avg",
+        _kinds("sum", "count"),
+        lambda partials, options: low.lower_mean(partials[0][0], partials[1][0]),
+        lambda columns, options, types: low.lower_mean_sql(columns[0][0], columns[1][0], types),
+        aliases=("mean",),
+        note="of integers, the exact sum divided as a double; of bigint, a sum of doubles",
+    ),
+    Function(
+        "geo_mean",
+        _log_parts,
+        _lower_geo_mean,
+        lambda columns, options, types: f"exp({columns[0][0]} / nullif({columns[1][0]}, 0))",
+        definition="exp(avg(ln({0})){where})",
+        note="weft's own: exp(avg(ln(x))), which leaves out what is not above zero",
+    ),
+    Function(
+        "product",
+        _kinds("product"),
+        _component(),
+        _column(),
+        definition="aggregate(collect_list(CAST({0} AS DOUBLE)){where}, CAST(NULL AS DOUBLE), "
+        "(a, v) -> coalesce(a, 1D) * v)",
+        note="as the DataFrame function product; Spark's SQL has none",
+    ),
+    Function(
+        "var_pop",
+        _kinds("moments"),
+        lambda partials, options: low.lower_variance(partials[0], 0),
+        lambda columns, options, types: low.variance_sql(columns, 0),
+    ),
+    Function(
+        "var_samp",
+        _kinds("moments"),
+        lambda partials, options: low.lower_variance(partials[0], 1),
+        lambda columns, options, types: low.variance_sql(columns, 1),
+        aliases=("variance",),
+    ),
+    Function(
+        "stddev_pop",
+        _kinds("moments"),
+        lambda partials, options: low.root(low.lower_variance(partials[0], 0)),
+        lambda columns, options, types: f"sqrt({low.variance_sql(columns, 0)})",
+    ),
+    Function(
+        "stddev_samp",
+        _kinds("moments"),
+        lambda partials, options: low.root(low.lower_variance(partials[0], 1)),
+        lambda columns, options, types: f"sqrt({low.variance_sql(columns, 1)})",
+        aliases=("stddev", "std"),
+    ),
+    Function(
+        "skewness",
+        _kinds("moments4"),
+        _of_first(low.lower_skewness),
+        lambda columns, options, types: (
+            "CASE WHEN {0} > 0 AND {2} <> 0 "
+            "THEN sqrt({0}) * {3} / sqrt({2} * {2} * {2}) END".format(*columns[0])
+        ),
+    ),
+    Function(
+        "kurtosis",
+        _kinds("moments4"),
+        _of_first(low.lower_kurtosis),
+        lambda columns, options, types: (
+            "CASE WHEN {0} > 0 AND {2} <> 0 THEN {0} * {4} / ({2} * {2}) - 3D END".format(
+                *columns[0]
+            )
+        ),
+    ),
+    Function(
+        "covar_pop",
+        _kinds("comoments"),
+        lambda partials, options: low.lower_covariance(partials[0], 0),
+        lambda columns, options, types: "CASE WHEN {0} > 0 THEN {3} / {0} END".format(*columns[0]),
+        arity=(2, 2),
+    ),
+    Function(
+        "covar_samp",
+        _kinds("comoments"),
+        lambda partials, options: low.lower_covariance(partials[0], 1),
+        lambda columns, options, types: "CASE WHEN {0} > 1 THEN {3} / ({0} - 1) END".format(
+            *columns[0]
+        ),
+        arity=(2, 2),
+    ),
+    Function(
+        "corr",
+        _kinds("comoments"),
+        _of_first(low.lower_correlation),
+        lambda columns, options, types: (
+            "CASE WHEN {0} > 1 THEN {3} / nullif(sqrt({4} * {5}), 0D) END".format(*columns[0])
+        ),
+        arity=(2, 2),
+    ),
+    Function(
+        "first",
+        _kinds("first"),
+        _component(1),
+        _column(1),
+        aliases=("first_value", "any_value"),
+    ),
+    Function(
+        "first_valid",
+        _kinds("first_valid"),
+        _component(),
+        _column(),
+        written="first(x) IGNORE NULLS",
+        note="or first(x, true)",
+    ),
+    Function(
+        "last",
+        _kinds("last"),
+        _component(1),
+        _column(1),
+        aliases=("last_value",),
+    ),
+    Function(
+        "last_valid",
+        _kinds("last_valid"),
+        _component(),
+        _column(),
+        written="last(x) IGNORE NULLS",
+        note="or last(x, true)",
+    ),
+    Function("min_by", _kinds("min_by"), _component(1), _column(1), arity=(2, 2)),
+    Function("max_by", _kinds("max_by"), _component(1), _column(1), arity=(2, 2)),
+    Function(
+        "first_n",
+        _optioned("first_n"),
+        lambda partials, options: list(partials[0][0]),
+        _column(),
+        definition="slice(collect_list({0}){where}, 1, {n})",
+        note="weft's own: the first n values that are not null, as an array",
+    ),
+    Function(
+        "last_n",
+        _optioned("last_n"),
+        lambda partials, options: list(partials[0][0]),
+        _column(),
+        definition=_LAST_N,
+        note="weft's own: the last n values that are not null, as an array",
+    ),
+    Function(
+        "bool_and",
+        _kinds("bool_and"),
+        _component(),
+        _column(),
+        aliases=("every",),
+        distinct="same",
+    ),
+    Function(
+        "bool_or",
+        _kinds("bool_or"),
+        _component(),
+        _column(),
+        aliases=("some", "any"),
+        distinct="same",
+    ),
+    Function("bit_and", _kinds("bit_and"), _component(), _column(), distinct="same"),
+    Function("bit_or", _kinds("bit_or"), _component(), _column(), distinct="same"),
+    Function("bit_xor", _kinds("bit_xor"), _component(), _column()),
+    Function(
+        "collect_list",
+        _kinds("list"),
+        lambda partials, options: list(partials[0][0]),
+        _column(),
+        aliases=("array_agg",),
+        distinct="other",
+    ),
+    Function(
+        "collect_set",
+        _kinds("set"),
+        lambda partials, options: list(partials[0][0]),
+        _column(),
+        distinct="same",
+        note="in no particular order, as in Spark",
+    ),
+    Function(
+        "approx_count_distinct",
+        _optioned("hll"),
+        lambda partials, options: estimate_distinct(partials[0]),
+        lambda columns, options, types: f"coalesce(hll_sketch_estimate({columns[0][0]}), 0L)",
+        distinct="same",
+        note="an estimate within the same error as Spark's, not Spark's estimate",
+    ),
+    Function(
+        "approx_percentile",
+        _optioned("kll"),
+        _lower_percentile,
+        _percentile_sql,
+        aliases=("percentile_approx",),
+        note="an estimate within the same error as Spark's, not Spark's estimate; as doubles",
+    ),
+)
+
+FUNCTIONS += tuple(
+    Function(
+        f"{name}_at",
+        _kinds(f"{name}_at"),
+        _component(1),
+        _column(1),
+        arity=(2, 2),
+        written=f"{BY_ORDER[name]} by event time",
+    )
+    for name in ("first", "first_valid", "last", "last_valid")
+) + tuple(
+    Function(
+        f"{name}_at",
+        parts,
+        lambda partials, options: [value for _, value in partials[0][0]],
+        lambda columns, options, types: f"{columns[0][0]}.value",
+        arity=(2, 2),
+        written=f"{BY_ORDER[name]} by event time",
+    )
+    for name, parts in (
+        ("first_n", _optioned("first_n_at")),
+        ("last_n", _optioned("last_n_at")),
+        ("collect_list", _kinds("list_at")),
+    )
+)
+
+BY_NAME: dict[str, Function] = {
+    name: function for function in FUNCTIONS for name in (function.name, *function.aliases)
+}
+"""Every function by its name and aliases."""
+
+CALLABLE: tuple[str, ...] = (
+    "count_if",
+    *(name for name, function in BY_NAME.items() if function.written is None),
+)
+"""The names that a query may call."""
+
+OVER_DISTINCT = {"count": "count_distinct", "sum": "sum_distinct", "collect_list": "collect_set"}
+"""What a function is over distinct values."""
+
+IGNORING_NULLS = {"first": "first_valid", "last": "last_valid"}
+"""What a function is with IGNORE NULLS."""

@@ -1,0 +1,159 @@
+"""How partials become answers: Python that defines it, Spark SQL that does the same."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+from weft.algebra.monoid import Partial
+from weft.algebra.sums import LONG_MAX, LONG_MIN
+from weft.errors import AggregateError
+
+Columns = Sequence[Sequence[str]]
+"""The columns that hold each part's components."""
+Types = Sequence[str] | None
+"""Spark's names of the arguments' types (`decimal(10,2)`), if known."""
+
+_DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
+_WIDE = Context(prec=80, rounding=ROUND_HALF_UP)
+EXACT_DIGITS = 18
+"""Up to this precision of the argument, dividing decimals in Spark SQL keeps every digit that
+Spark's own avg gives; past it Arrow code must divide."""
+
+
+def decimal_type(types: Types) -> tuple[int, int] | None:
+    """The precision and scale of the first argument's type, if it is a decimal.
+
+    >>> decimal_type(("decimal(10,2)",)), decimal_type(("bigint",)), decimal_type(None)
+    ((10, 2), None, None)
+    """
+    match = _DECIMAL.fullmatch(types[0].lower()) if types else None
+    return None if match is None else (int(match.group(1)), int(match.group(2)))
+
+
+def sum_type(type_name: str) -> str:
+    """The type of Spark's sum over a type.
+
+    >>> sum_type("int"), sum_type("float"), sum_type("decimal(10,2)")
+    ('bigint', 'double', 'decimal(20,2)')
+    """
+    if type_name.lower() in ("tinyint", "smallint", "int", "bigint"):
+        return "bigint"
+    decimal = decimal_type((type_name,))
+    if decimal is not None:
+        precision, scale = decimal
+        return f"decimal({min(38, precision + 10)},{scale})"
+    if type_name.lower() in ("float", "double", "string"):
+        return "double"
+    raise AggregateError(f"a sum over {type_name} is not served: accepted are numbers")
+
+
+def lower_sum(total: Any) -> Any:
+    """The sum itself, unless it is an integer that no long can hold."""
+    if isinstance(total, int) and not LONG_MIN <= total <= LONG_MAX:
+        raise AggregateError(f"sum: {total} does not fit a bigint (64 bits); use try_sum")
+    return total
+
+
+def lower_try_sum(partial: Partial) -> Any:
+    """The sum, or null where it does not fit a long."""
+    total = partial[0]
+    fits = not isinstance(total, int) or LONG_MIN <= total <= LONG_MAX
+    return total if fits else None
+
+
+def lower_mean(total: Any, n: int) -> Any:
+    """The mean as Spark gives it: a double, for decimals four more digits, intervals as such."""
+    if n == 0 or total is None:
+        return None
+    if isinstance(total, Decimal):
+        exponent = total.as_tuple().exponent
+        assert isinstance(exponent, int)
+        digits = min(38, 4 - exponent)
+        return _WIDE.divide(total, Decimal(n)).quantize(Decimal(1).scaleb(-digits), context=_WIDE)
+    if isinstance(total, timedelta):
+        micros = total // timedelta(microseconds=1)
+        return timedelta(
+            microseconds=int(_WIDE.divide(Decimal(micros), n).to_integral_value(ROUND_HALF_UP))
+        )
+    return float(total) / float(n)
+
+
+def lower_mean_sql(total: str, n: str, types: Types) -> str | None:
+    """The mean in Spark SQL; None for decimals that SQL's division would cut short."""
+    decimal = decimal_type(types)
+    if decimal is None:
+        return f"{total} / nullif({n}, 0)"
+    precision, scale = decimal
+    if precision > EXACT_DIGITS:
+        return None
+    return f"CAST({total} / nullif({n}, 0) AS DECIMAL({precision + 4},{scale + 4}))"
+
+
+def lower_sum_sql(total: str, types: Types) -> str:
+    """A sum in Spark SQL; sums of decimal sums have grown, and are cut back to Spark's type."""
+    if decimal_type(types) is None or types is None:
+        return total
+    return f"CAST({total} AS {sum_type(types[0]).upper()})"
+
+
+def divide(numerator: float, denominator: float) -> float | None:
+    """Division as Spark's moments do it: null by zero, never an error."""
+    return None if denominator == 0 else numerator / denominator
+
+
+def lower_variance(moments: Partial, ddof: int) -> float | None:
+    """var_pop (ddof 0) or var_samp (ddof 1): null where Spark divides by zero."""
+    n, _, m2 = moments
+    return None if n <= ddof else m2 / (n - ddof)
+
+
+def variance_sql(columns: Columns, ddof: int) -> str:
+    """`lower_variance` in Spark SQL."""
+    n, _, m2 = columns[0]
+    below = f"({n} - {ddof})" if ddof else n
+    return f"CASE WHEN {n} > {ddof} THEN {m2} / {below} END"
+
+
+def root(value: float | None) -> float | None:
+    """The square root, of NaN too."""
+    return None if value is None else (math.sqrt(value) if value >= 0 else math.nan)
+
+
+def lower_skewness(moments: Partial) -> float | None:
+    """Null where nothing varies."""
+    n, _, m2, m3, _ = moments
+    return None if n == 0 or m2 == 0 else math.sqrt(n) * m3 / math.sqrt(m2 * m2 * m2)
+
+
+def lower_kurtosis(moments: Partial) -> float | None:
+    """Excess kurtosis; null where nothing varies."""
+    n, _, m2, _, m4 = moments
+    return None if n == 0 or m2 == 0 else n * m4 / (m2 * m2) - 3.0
+
+
+def lower_covariance(comoments: Partial, ddof: int) -> float | None:
+    """covar_pop (ddof 0) or covar_samp (ddof 1)."""
+    n, c = comoments[0], comoments[3]
+    return None if n <= ddof else c / (n - ddof)
+
+
+def lower_correlation(comoments: Partial) -> float | None:
+    """Null for fewer than two rows, or where one of the two does not vary."""
+    n, _, _, c, m2_x, m2_y = comoments
+    return None if n < 2 else divide(c, math.sqrt(m2_x * m2_y))
+
+
+def distinct_sum_sql(values: str, types: Types) -> str:
+    """The sum of an array's elements, in Spark's type of such a sum."""
+    if types is None:
+        raise AggregateError("a DISTINCT sum in Spark SQL needs the type of its argument")
+    to = sum_type(types[0]).upper()
+    return (
+        f"aggregate({values}, CAST(NULL AS {to}), "
+        f"(a, v) -> CAST(coalesce(a, CAST(0 AS {to})) + v AS {to}))"
+    )

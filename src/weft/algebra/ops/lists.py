@@ -1,0 +1,120 @@
+"""Partials that are lists: everything, the first or last n, the distinct, in order or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from weft.algebra.monoid import Laws
+from weft.algebra.ops.base import Columns, VectorOp, flat
+from weft.algebra.ops.order import order_keys
+
+Int64: TypeAlias = npt.NDArray[np.int64]
+KINDS = ("list", "first_n", "last_n", "set", "list_at", "first_n_at", "last_n_at")
+
+
+class ListOp(VectorOp):
+    """One Arrow list array; lists are joined, cut and made distinct by row numbers alone."""
+
+    def __init__(
+        self, kind: str, laws: Laws, types: Sequence[pa.DataType], keep: int | None
+    ) -> None:
+        super().__init__(kind, laws, types)
+        self.keep = keep
+        self.sorts = kind.endswith("_at")
+        """Whether values carry what they are ordered by."""
+
+    def encode(self, arrays: Sequence[pa.Array]) -> Columns:
+        array = flat(arrays[0])
+        if array.null_count:  # a null list is one of nothing
+            array = pa.LargeListArray.from_arrays(
+                pa.array(_offsets(np.asarray(array.value_lengths().fill_null(0)))), array.flatten()
+            )
+        return (array.cast(pa.large_list(self.types[0].value_type)),)
+
+    def decode(self, columns: Columns) -> list[pa.Array]:
+        return [columns[0].cast(self.types[0])]
+
+    def combine(self, older: Columns, newer: Columns) -> Columns:
+        rows = len(older[0])
+        both = pa.concat_arrays([older[0], newer[0]])
+        order = np.arange(2 * rows).reshape(2, rows).T.ravel()
+        return (self.joined(both, order, 2 * np.arange(rows), 2 * np.arange(1, rows + 1)),)
+
+    def joined(self, lists: pa.Array, order: Int64 | None, low: Int64, high: Int64) -> pa.Array:
+        """For every range [low, high) of the lists (in `order`), one list: them end to end."""
+        if order is not None:
+            lists = lists.take(pa.array(order))
+        starts = lists.offsets.to_numpy()
+        begin, end = starts[low], starts[high]
+        if self.keep is not None and not self.sorts:
+            begin, end = self._kept(begin, end)
+        at, offsets = _gathered(begin, end)
+        if self.sorts or self.kind == "set":
+            row = np.repeat(np.arange(len(low)), np.diff(offsets))
+            at, offsets = self._sorted(lists.values, at, row, offsets)
+        return pa.LargeListArray.from_arrays(
+            pa.array(offsets), lists.values.take(pa.array(at)), type=lists.type
+        )
+
+    def _kept(self, begin: Int64, end: Int64) -> tuple[Int64, Int64]:
+        """The first or the last so many of every list."""
+        assert self.keep is not None
+        if self.kind.startswith("first_n"):
+            return begin, np.minimum(end, begin + self.keep)
+        return np.maximum(begin, end - self.keep), end
+
+    def _sorted(
+        self, values: pa.Array, at: Int64, row: Int64, offsets: Int64
+    ) -> tuple[Int64, Int64]:
+        """Every list in the order of its keys, of equals the older first; a set keeps the first."""
+        keys = order_keys(values.field("at") if self.sorts else values)[at]
+        sort = np.lexsort((np.arange(len(at)), keys, row))
+        at = at[sort]
+        if self.kind == "set":
+            row, keys = row[sort], keys[sort]
+            fresh = np.ones(len(at), dtype=bool)
+            fresh[1:] = (row[1:] != row[:-1]) | (keys[1:] != keys[:-1])
+            return at[fresh], _offsets(np.bincount(row[fresh], minlength=len(offsets) - 1))
+        if self.keep is None:
+            return at, offsets
+        kept, offsets = _gathered(*self._kept(offsets[:-1], offsets[1:]))
+        return at[kept], offsets
+
+    def blank(self, rows: int) -> Columns:
+        empty = pa.array([], self.types[0].value_type)
+        offsets = pa.array(np.zeros(rows + 1, dtype=np.int64))
+        kind = pa.large_list(self.types[0].value_type)
+        return (pa.LargeListArray.from_arrays(offsets, empty, type=kind),)
+
+    def is_blank(self, columns: Columns) -> npt.NDArray[np.bool_]:
+        return np.asarray(columns[0].value_lengths().to_numpy() == 0)
+
+    def unpack(self, arrays: Sequence[pa.Array]) -> Columns:
+        return tuple(arrays)
+
+
+def _offsets(lengths: npt.NDArray[np.integer]) -> Int64:
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _gathered(begin: Int64, end: Int64) -> tuple[Int64, Int64]:
+    """The numbers from each begin up to its end, one stretch after the other, and the cuts."""
+    lengths = end - begin
+    offsets = _offsets(lengths)
+    return np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], lengths), offsets
+
+
+def list_op(
+    kind: str, laws: Laws, types: Sequence[pa.DataType], options: Sequence[object]
+) -> ListOp:
+    """The operation of a kind that keeps lists."""
+    keep = options[0] if "_n" in kind else None
+    assert keep is None or isinstance(keep, int)
+    return ListOp(kind, laws, types, keep)

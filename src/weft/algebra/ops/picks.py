@@ -1,0 +1,105 @@
+"""Partials of which one is picked whole: extremes of any type, first, last, min_by, max_by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from weft.algebra.monoid import Laws
+from weft.algebra.ops.base import Columns, VectorOp, flat
+from weft.algebra.ops.order import order_keys
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a kind picks among partials that have seen anything: by which component, and of equals.
+
+    `by` is the component that is compared, or None where position alone decides.
+    """
+
+    by: int | None
+    most: bool
+    newer: bool
+    """Of equals the newer is kept, else the older."""
+
+
+CHOICES: dict[str, Choice] = {
+    "min": Choice(by=0, most=False, newer=False),
+    "max": Choice(by=0, most=True, newer=False),
+    "first": Choice(by=None, most=False, newer=False),
+    "last": Choice(by=None, most=False, newer=True),
+    "first_valid": Choice(by=None, most=False, newer=False),
+    "last_valid": Choice(by=None, most=False, newer=True),
+    "first_at": Choice(by=0, most=False, newer=False),
+    "last_at": Choice(by=0, most=True, newer=True),
+    "first_valid_at": Choice(by=0, most=False, newer=False),
+    "last_valid_at": Choice(by=0, most=True, newer=True),
+    "min_by": Choice(by=0, most=False, newer=True),
+    "max_by": Choice(by=0, most=True, newer=True),
+}
+
+
+class PickOp(VectorOp):
+    """The components stay Arrow arrays of any type; only row numbers are computed.
+
+    A partial is the identity when its first component is null or false.
+    """
+
+    def __init__(self, kind: str, laws: Laws, types: Sequence[pa.DataType]) -> None:
+        super().__init__(kind, laws, types)
+        self.choice = CHOICES[kind]
+
+    def encode(self, arrays: Sequence[pa.Array]) -> Columns:
+        return tuple(flat(array) for array in arrays)
+
+    def decode(self, columns: Columns) -> list[pa.Array]:
+        return list(columns)
+
+    def seen(self, columns: Columns) -> npt.NDArray[np.bool_]:
+        """Row by row whether the partial has seen anything."""
+        first = columns[0]
+        if self.kind in ("first", "last"):
+            first = first.fill_null(False)
+            return np.asarray(first.to_numpy(zero_copy_only=False), dtype=bool)
+        return np.asarray(first.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
+
+    def keys(self, columns: Columns) -> npt.NDArray[np.int64]:
+        """What is compared, as integers that order as Spark orders the values."""
+        assert self.choice.by is not None
+        return order_keys(columns[self.choice.by])
+
+    def newer_wins(self, both: Columns, rows: int) -> npt.NDArray[np.bool_]:
+        """Whether each of the second so many rows is picked over the first so many."""
+        seen = self.seen(both)
+        if self.choice.by is None:
+            wins = np.full(rows, self.choice.newer)
+        else:
+            keys = self.keys(both)
+            left, right = keys[:rows], keys[rows:]
+            wins = right > left if self.choice.most else right < left
+            if self.choice.newer:
+                wins = wins | (right == left)
+        return np.where(seen[:rows], seen[rows:] & wins, True)
+
+    def combine(self, older: Columns, newer: Columns) -> Columns:
+        rows = len(older[0])
+        both = self.concat([older, newer])
+        at = np.arange(rows) + rows * self.newer_wins(both, rows)
+        return tuple(column.take(pa.array(at)) for column in both)
+
+    def blank(self, rows: int) -> Columns:
+        unseen = pa.array([False] * rows, pa.bool_()) if self.kind in ("first", "last") else None
+        return tuple(
+            unseen if unseen is not None and position == 0 else pa.nulls(rows, kind)
+            for position, kind in enumerate(self.types)
+        )
+
+    def is_blank(self, columns: Columns) -> npt.NDArray[np.bool_]:
+        return ~self.seen(columns)
+
+    def unpack(self, arrays: Sequence[pa.Array]) -> Columns:
+        return tuple(arrays)

@@ -1,0 +1,127 @@
+"""`auto`: which structure serves a need best, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from weft.algebra.monoid import Laws
+from weft.engine.finals.registry import servers
+from weft.errors import FinalsError
+
+Form = Literal["batch", "slides", "stream"]
+"""All slices at hand at once; batches of slides over numbers in memory; state kept in pieces."""
+
+FEW_SLICES = 8
+"""Up to so many slices in a window, folding them is as fast as anything else."""
+SWEEPS = 2
+"""Up to so many queries are swept one by one over a batch: a row swept costs 1.3 ns, one prepared
+in blocks 3 to 4 ns, and an answer the same either way (measured, doubles, one core)."""
+SUFFIXES_PER_RANGE = 6
+"""A suffix renewed costs 0.4 ns, a slide of one range's own two stacks 2 to 3 ns."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A structure by name, and the reason in words for `explain`."""
+
+    structure: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.structure}: {self.reason}"
+
+
+def choose(
+    laws: Laws,
+    *,
+    form: Form = "slides",
+    ranges: int = 1,
+    window: int | None = None,
+    keys: int = 1,
+    numbers: bool = True,
+) -> Choice:
+    """The structure for so many ranges over windows of so many slices, for so many keys.
+
+    `window` is the slices in the longest window, None if nothing is known of it. `numbers` says
+    whether compiled loops know the partials; others are combined by slower code, which makes every
+    combine count.
+
+    >>> laws = Laws(commutative=True, invertible=False, idempotent=True)
+    >>> print(choose(laws, window=256))
+    two_stacks: one range: two chains over the slices, then one combine per answer in parallel
+    >>> print(choose(laws, window=1024, ranges=1024))
+    shift: 1024 ranges over 1024 slices: every suffix at once, one combine per answer in parallel
+    >>> print(choose(laws, form="stream", window=1440))
+    daba: one range, state in pieces: every slide touches a constant number of them
+    """
+    for name, value in (("ranges", ranges), ("keys", keys), ("window", window)):
+        if value is not None and value < 1:
+            raise FinalsError(f"{name}={value!r} must be at least 1")
+    if form == "batch":
+        return _for_batch(laws, ranges, numbers)
+    if form == "stream":
+        return _for_stream(laws, ranges, window)
+    return _for_slides(laws, ranges, window, keys, numbers)
+
+
+def _exact(laws: Laws) -> bool:
+    return "subtract" in servers(laws)
+
+
+def _for_batch(laws: Laws, ranges: int, numbers: bool) -> Choice:
+    if _exact(laws) and numbers:
+        return Choice("subtract", "exact numbers: every answer is a difference of running totals")
+    if ranges <= SWEEPS or not numbers:
+        return Choice(
+            "two_stacks", f"{_queries(ranges)}: swept one by one, at most three combines a slice"
+        )
+    return Choice(
+        "blocks",
+        f"{_queries(ranges)} over the same slices: prepared once, three combines an answer",
+    )
+
+
+def _for_stream(laws: Laws, ranges: int, window: int | None) -> Choice:
+    if window is not None and window <= FEW_SLICES:
+        return Choice("naive", f"windows of at most {window} slices: folding them is cheapest")
+    if ranges == 1 and _exact(laws):
+        return Choice("subtract", "one range of exact numbers: each slide adds one, takes one back")
+    if ranges == 1:
+        return Choice(
+            "daba", "one range, state in pieces: every slide touches a constant number of them"
+        )
+    return Choice(
+        "flatfit", f"{ranges} ranges over the same pieces: what one has combined the others skip"
+    )
+
+
+def _for_slides(laws: Laws, ranges: int, window: int | None, keys: int, numbers: bool) -> Choice:
+    if window is not None and window <= FEW_SLICES and keys == 1 and ranges == 1 and not numbers:
+        return Choice("naive", f"windows of at most {window} slices: folding them is cheapest")
+    if ranges == 1:
+        if not numbers:
+            return Choice("two_stacks", "one range: three combines a slide whatever the window")
+        if keys > 1:
+            return Choice(
+                "two_stacks", f"{keys} keys in lockstep: the same two combines for all of them"
+            )
+        return Choice(
+            "two_stacks",
+            "one range: two chains over the slices, then one combine per answer in parallel",
+        )
+    if not numbers:
+        return Choice("flatfit", f"{ranges} ranges: what one has combined the others skip")
+    if keys == 1 and window is not None and window <= SUFFIXES_PER_RANGE * ranges:
+        return Choice(
+            "shift",
+            f"{ranges} ranges over {window} slices: every suffix at once, one combine per answer "
+            f"in parallel",
+        )
+    if keys > 1:
+        return Choice("flatfit", f"{ranges} ranges, {keys} keys: one walk serves all keys")
+    return Choice("two_stacks", f"{ranges} ranges, few for the window: one structure for each")
+
+
+def _queries(ranges: int) -> str:
+    return "one query" if ranges == 1 else f"{ranges} queries"

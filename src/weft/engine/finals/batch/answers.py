@@ -1,0 +1,177 @@
+"""The batch entry point: every answer of every query over a bucket of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from weft.algebra.ops.base import Columns, VectorOp, flat
+from weft.engine.finals.batch.combined import combined
+from weft.engine.finals.batch.layout import UNBOUNDED, Instances, Slices
+from weft.engine.finals.batch.scratch import Scratch
+from weft.errors import FinalsError
+
+Int64: TypeAlias = npt.NDArray[np.int64]
+
+CHUNK = 1 << 18
+"""Rows worked on at a time: a few columns of so many stay in the processor's cache."""
+MOST = 1 << 22
+"""Answers given at a time: a day by the second has many more of them than slices."""
+
+
+@dataclass(frozen=True, eq=False)
+class WindowRequest:
+    """One query's windows, the parts it needs, and which rows count for it.
+
+    `rows` is a mask over the slices (the fragments that satisfy the query); queries that share
+    one array share the work on it. Only instances that end in `(ends_after, ends_until]` are
+    answered, so that a stream can ask for those that a watermark has passed.
+    """
+
+    range: int
+    slide: int
+    offset: int = 0
+    parts: tuple[int, ...] = (0,)
+    rows: npt.NDArray[np.bool_] | None = None
+    ends_after: int = -UNBOUNDED
+    ends_until: int = UNBOUNDED
+
+    @property
+    def windows(self) -> Instances:
+        """Its window instances."""
+        return Instances(self.range, self.slide, self.offset, self.ends_after, self.ends_until)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Some answers of one query: key and window start of each, and every part's components."""
+
+    ask: int
+    """Which of the asks."""
+    key: Int64
+    start: Int64
+    parts: tuple[list[pa.Array], ...] = field(repr=False)
+    """For each part of the ask, one Arrow array per component."""
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+
+def answer(
+    slices: Slices,
+    parts: Sequence[tuple[VectorOp, Sequence[pa.Array]]],
+    asks: Sequence[WindowRequest],
+    *,
+    chunk: int = CHUNK,
+    most: int = MOST,
+) -> Iterator[Answers]:
+    """Every (key, window instance) with at least one slice, for every ask, combined.
+
+    `parts` are the partials, one Arrow array per component, in the order of the slices. Answers
+    come in pieces, ask by ask within a stretch of keys (about `chunk` rows) and of time (about
+    `most` answers), so that no more than a piece is held.
+
+    >>> from weft.algebra.ops import bind
+    >>> from weft.algebra.part import Part
+    >>> slices = Slices(key=np.array([7, 7, 8]), position=np.array([-60, 0, 0]))
+    >>> total = bind(Part("sum", ("price",)), [pa.float64()])
+    >>> partials = [pa.array([1.5, 2.0, 4.0])]
+    >>> for found in answer(slices, [(total, partials)], [WindowRequest(range=120, slide=60)]):
+    ...     print(found.key.tolist(), found.start.tolist(), found.parts[0][0].tolist())
+    [7, 7, 7, 8, 8] [-120, -60, 0, -60, 0] [1.5, 3.5, 2.0, 4.0, 4.0]
+    """
+    for position, (op, arrays) in enumerate(parts):
+        _check_part(position, op, arrays, len(slices))
+    for ask in asks:
+        _check_ask(ask, len(slices), len(parts))
+    if len(slices) and not -UNBOUNDED < slices.position.min() <= slices.position.max() < UNBOUNDED:
+        raise FinalsError(
+            f"times from {slices.position.min()} to {slices.position.max()}: accepted are times "
+            f"between -2**62 and 2**62; subtract a constant from the time column"
+        )
+    ops = [op for op, _ in parts]
+    columns = [[flat(array) for array in arrays] for _, arrays in parts]
+    wanted = {part for ask in asks for part in ask.parts}
+    scratch = Scratch()
+    for low, high in slices.chunks(chunk):
+        piece = Slices(slices.key[low:high], slices.position[low:high])
+        # Encoded piece by piece: whole columns of numbers and counts would double the batch.
+        cut: list[Columns] = [
+            op.encode([array[low:high] for array in arrays]) if position in wanted else ()
+            for position, (op, arrays) in enumerate(zip(ops, columns, strict=True))
+        ]
+        for members in _by_rows(asks):
+            mask = asks[members[0]].rows
+            if mask is None:
+                yield from _answers(piece, ops, cut, asks, members, scratch, most)
+                continue
+            kept = np.flatnonzero(mask[low:high])
+            some = Slices(piece.key[kept], piece.position[kept])
+            needed = {part for member in members for part in asks[member].parts}
+            taken = [
+                op.take(part, kept) if position in needed else part
+                for position, (op, part) in enumerate(zip(ops, cut, strict=True))
+            ]
+            yield from _answers(some, ops, taken, asks, members, scratch, most)
+
+
+def _answers(
+    slices: Slices,
+    ops: Sequence[VectorOp],
+    columns: Sequence[Columns],
+    asks: Sequence[WindowRequest],
+    members: Sequence[int],
+    scratch: Scratch,
+    most: int,
+) -> Iterator[Answers]:
+    """The answers of the asks that count the same rows, over a stretch of keys."""
+    askers = {
+        part: sum(part in asks[member].parts for member in members)
+        for part in sorted({part for member in members for part in asks[member].parts})
+    }
+    ready = {
+        part: combined(ops[part], columns[part], asks=count, scratch=scratch, name=str(part))
+        for part, count in askers.items()
+    }
+    for member in members:
+        for windows in asks[member].windows.stretches(slices, most):
+            ranges = windows.ranges(slices, indexed=len(members) > 3, scratch=scratch)
+            if len(ranges) == 0:
+                continue
+            yield Answers(
+                ask=member,
+                key=slices.key[ranges.low],
+                start=ranges.start.copy(),
+                parts=tuple(
+                    ops[part].decode(ready[part].over(ranges.low, ranges.high))
+                    for part in asks[member].parts
+                ),
+            )
+
+
+def _check_part(position: int, op: VectorOp, arrays: Sequence[pa.Array], rows: int) -> None:
+    for array in arrays:
+        if len(array) != rows:
+            raise FinalsError(
+                f"parts[{position}] ({op.kind}) has {len(array)} partials for {rows} slices"
+            )
+
+
+def _by_rows(asks: Sequence[WindowRequest]) -> list[list[int]]:
+    groups: dict[int, list[int]] = {}
+    for position, ask in enumerate(asks):
+        groups.setdefault(0 if ask.rows is None else id(ask.rows), []).append(position)
+    return list(groups.values())
+
+
+def _check_ask(ask: WindowRequest, rows: int, parts: int) -> None:
+    if ask.rows is not None and len(ask.rows) != rows:
+        raise FinalsError(f"rows of an ask is a mask of {len(ask.rows)} for {rows} slices")
+    for part in ask.parts:
+        if not 0 <= part < parts:
+            raise FinalsError(f"parts={ask.parts!r} of an ask: accepted are 0 to {parts - 1}")

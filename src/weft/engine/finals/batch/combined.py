@@ -1,0 +1,276 @@
+"""A part's partials made ready for combining any ranges of rows: the way depends on the kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.algebra.ops import numba_ops as tags
+from weft.algebra.ops.base import Columns, VectorOp, length
+from weft.algebra.ops.lists import ListOp
+from weft.algebra.ops.numbers import NumberOp
+from weft.algebra.ops.objects import ObjectOp
+from weft.algebra.ops.order import float_keys, from_float_keys
+from weft.algebra.ops.picks import PickOp
+from weft.algebra.ops.wide import WideSum, add, take_away
+from weft.engine.finals.auto import choose
+from weft.engine.finals.batch import blocks
+from weft.engine.finals.batch.scratch import Scratch
+from weft.engine.finals.batch.sweep import sweep
+from weft.engine.finals.two_stacks import TwoStacks
+
+Int64: TypeAlias = npt.NDArray[np.int64]
+
+
+class Combined(Protocol):
+    """Partials of which any ranges can be combined."""
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        """The combination of every row range `[low, high)`; low and high ascend, none is empty."""
+
+
+def combined(
+    op: VectorOp,
+    columns: Columns,
+    *,
+    asks: int = 1,
+    scratch: Scratch | None = None,
+    name: str = "",
+) -> Combined:
+    """The partials made ready for so many asks; `scratch` lends memory under `name`.
+
+    >>> import pyarrow as pa
+    >>> from weft.algebra.ops import bind
+    >>> from weft.algebra.part import Part
+    >>> op = bind(Part("max", ("price",)), [pa.float64()])
+    >>> ready = combined(op, op.encode([pa.array([3.0, None, 9.0, 4.0])]))
+    >>> op.decode(ready.over(np.array([0, 1, 1]), np.array([2, 2, 4])))[0].tolist()
+    [3.0, None, 9.0]
+    """
+    way = choose(op.laws, form="batch", ranges=max(1, asks), numbers=not isinstance(op, ObjectOp))
+    room = _Room(way.structure != "blocks", Scratch() if scratch is None else scratch, name)
+    if isinstance(op, WideSum):
+        return _WideTotals(columns)
+    if isinstance(op, ListOp):
+        return _Lists(op, columns)
+    if isinstance(op, ObjectOp):
+        return _Objects(op, columns)
+    if isinstance(op, PickOp):
+        return _Picks(op, columns, room)
+    if isinstance(op, NumberOp):
+        if op.kind == "count":
+            return _Totals(columns)
+        if op.kind == "bit_xor":
+            return _Counted(_RunningXor(columns[0]), columns[1])
+        if isinstance(op.tag, (tags.Max, tags.Min)):
+            return _Extremes(op, columns, room)
+        return _Counted(_Compiled(op.tag, columns[:1], room), columns[1])
+    return _Compiled(op.tag, columns, room)
+
+
+@dataclass(frozen=True)
+class _Room:
+    """How a compiled operation is to work, and whose memory it may use."""
+
+    sweeps: bool
+    scratch: Scratch
+    name: str
+
+    def like(self, columns: Columns, name: str, rows: int) -> Columns:
+        """Columns of so many rows with the same types, to be written to."""
+        return tuple(
+            self.scratch.take(f"{self.name} {name} {position}", rows, column.dtype)
+            for position, column in enumerate(columns)
+        )
+
+
+def _running(values: Int64) -> Int64:
+    """Totals of the rows before each row, and of all; wrapping round, which differences undo."""
+    totals = np.zeros(len(values) + 1, dtype=values.dtype)
+    np.cumsum(values, out=totals[1:])
+    return totals
+
+
+class _Totals:
+    """Integers: the running totals' difference is a range's total."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.running = tuple(_running(column) for column in columns)
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        return tuple(totals[high] - totals[low] for totals in self.running)
+
+
+class _RunningXor:
+    """Bits that undo themselves: the running ones of both ends."""
+
+    def __init__(self, bits: Int64) -> None:
+        self.running = np.concatenate([[0], np.bitwise_xor.accumulate(bits)])
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        return (self.running[high] ^ self.running[low],)
+
+
+class _Counted:
+    """One number by another way, and how many partials were not null by counting."""
+
+    def __init__(self, values: Combined, count: Int64) -> None:
+        self.values = values
+        self.count = None if (count > 0).all() else _Totals((count,))
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        counts = (high - low,) if self.count is None else self.count.over(low, high)
+        return (*self.values.over(low, high), *counts)
+
+
+class _WideTotals:
+    """Exact sums: in 64 bits where no range can overflow them, else in 128."""
+
+    def __init__(self, columns: Columns) -> None:
+        low, high, *counts = columns
+        self.counts = _Totals(tuple(counts))
+        narrow = low.view(np.int64)
+        # Below this bound no range's total leaves 64 bits, whatever rounding the bound suffered.
+        small = bool((high == narrow >> 63).all()) and (
+            float(np.abs(narrow.astype(np.float64)).sum()) < 2.0**62
+        )
+        self.narrow = _running(narrow) if small else None
+        self.wide = None if small else _running_wide((low, high))
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        counts = self.counts.over(low, high)
+        if self.narrow is not None:
+            total = self.narrow[high] - self.narrow[low]
+            return (total.view(np.uint64), total >> 63, *counts)
+        assert self.wide is not None
+        lower, upper = self.wide
+        return (*take_away((lower[high], upper[high]), (lower[low], upper[low])), *counts)
+
+
+def _running_wide(value: Any) -> Any:
+    """Running totals of 128-bit numbers, from those of their 32-bit digits: none overflows."""
+    low, high = value
+    mask = np.uint64(0xFFFFFFFF)
+    digits = [low & mask, low >> np.uint64(32), high.view(np.uint64) & mask]
+    top = _running(high >> 32)
+    runs = [_running(digit.view(np.int64)) for digit in digits]
+    shifted = []
+    for place, run in enumerate([*runs, top]):
+        # run * 2**(32 * place), modulo 2**128
+        wide = (run.view(np.uint64), run >> 63)
+        if place >= 2:
+            wide = (np.zeros(len(run), dtype=np.uint64), run)
+        if place % 2:
+            lower, upper = wide
+            carried = (lower >> np.uint64(32)).view(np.int64)
+            wide = (lower << np.uint64(32), (upper << 32) | carried)
+        shifted.append(wide)
+    return reduce(add, shifted)
+
+
+class _Compiled:
+    """Any operation with a compiled form: swept query by query, or prepared in blocks."""
+
+    def __init__(self, tag: Any, columns: Columns, room: _Room) -> None:
+        self.tag = tag
+        self.columns = tuple(np.ascontiguousarray(column) for column in columns)
+        rows = length(columns)
+        self.suffix = room.like(self.columns, "suffix", rows)
+        self.blocks: tuple[Columns, Columns] | None = None
+        if not room.sweeps and rows:
+            prefix = room.like(self.columns, "prefix", rows)
+            table = room.like(self.columns, "table", blocks.levels(rows) * -(-rows // blocks.BLOCK))
+            blocks.prepare(tag, self.columns, prefix, self.suffix, table)
+            self.blocks = prefix, table
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        out = tuple(np.empty(len(low), dtype=column.dtype) for column in self.columns)
+        if len(low) == 0:
+            return out
+        if self.blocks is None:
+            sweep(self.tag, self.columns, low, high, self.suffix, out)
+        else:
+            prefix, table = self.blocks
+            blocks.combine_ranges(
+                self.tag, self.columns, prefix, self.suffix, table, low, high, out
+            )
+        return out
+
+
+class _Extremes:
+    """Least and greatest of numbers: one compiled maximum of 64-bit integers serves all types."""
+
+    def __init__(self, op: NumberOp, columns: Columns, room: _Room) -> None:
+        self.floats = op.floats
+        self.least = isinstance(op.tag, tags.Min)
+        keys = float_keys(columns[0]) if self.floats else columns[0]
+        keys = ~keys if self.least else keys
+        self.ready = _Counted(_Compiled(tags.Max(), (keys,), room), columns[1])
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        keys, count = self.ready.over(low, high)
+        keys = ~keys if self.least else keys
+        return (from_float_keys(keys) if self.floats else keys), count
+
+
+class _Picks:
+    """Whole partials picked: the same maximum, over ranks that tell every row apart."""
+
+    def __init__(self, op: PickOp, columns: Columns, room: _Room) -> None:
+        self.op, self.columns = op, columns
+        rows = length(columns)
+        at, seen = np.arange(rows), op.seen(columns)
+        if op.choice.by is None:
+            self.winner = at if op.choice.newer else at[::-1].copy()
+        else:
+            keys = op.keys(columns)
+            keys = keys if op.choice.most else ~keys
+            # Of equal keys the row that sorts last wins: the newer, or else the older.
+            order = np.lexsort((at if op.choice.newer else -at, keys))
+            self.winner = order
+        rank = np.empty(rows, dtype=np.int64)
+        rank[self.winner] = at
+        rank[~seen] = -1
+        self.ranks = _Compiled(tags.Max(), (rank,), room)
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        (rank,) = self.ranks.over(low, high)
+        if length(self.columns) == 0:
+            return self.op.blank(len(low))
+        rows = np.where(rank < 0, -1, self.winner[rank])
+        return self.op.take(self.columns, rows)
+
+
+class _Lists:
+    """Lists are joined end to end: the rows' values already lie so."""
+
+    def __init__(self, op: ListOp, columns: Columns) -> None:
+        self.op, self.lists = op, columns[0]
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        return (self.op.joined(self.lists, None, low, high),)
+
+
+class _Objects:
+    """What only Python can combine: two stacks over the monoid itself."""
+
+    def __init__(self, op: ObjectOp, columns: Columns) -> None:
+        self.op = op
+        lists = [column.to_pylist() for column in columns]
+        self.partials = list(zip(*lists, strict=True))
+
+    def over(self, low: Int64, high: Int64) -> Columns:
+        final = TwoStacks(self.op.monoid, capacity=16, late=False)
+        answers = []
+        for begin, end in zip(low.tolist(), high.tolist(), strict=True):
+            if begin > final.end:  # a gap between ranges: begin anew behind it
+                final = TwoStacks(self.op.monoid, capacity=16, first=begin, late=False)
+            final.evict(min(begin, final.end))
+            while final.end < end:
+                final.insert(self.partials[final.end])
+            answers.append(final.answer(start=begin))
+        return self.op.columns(answers)

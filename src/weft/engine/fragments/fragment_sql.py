@@ -1,0 +1,176 @@
+"""SQL of a row's fragment code, as projections of which each uses the columns of the ones before.
+
+The shape is what matters to Spark. A value's place among many boundaries is a binary search of
+which every step is one column over an array literal: the code it compiles to grows with the
+logarithm of the constants, where an IF tree grows with their number and leaves the just-in-time
+compiler behind. A column that is used twice is not merged into its users, so each is computed once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from weft.engine.fragments.atoms import Condition, Factor, IntervalIndex
+from weft.engine.fragments.clusters import Cluster
+from weft.engine.fragments.domain import Domain
+from weft.engine.fragments.fragments import FragmentPlan
+from weft.engine.slicing.slice_sql import literal_array
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One column, and about how much code it compiles to (bytes of JVM code)."""
+
+    name: str
+    sql: str
+    weight: int
+
+
+Stage = tuple[Piece, ...]
+# Measured with `explain("codegen")`, rounded up.
+_STEP, _LOOKUP, _SIMPLE = 90, 70, 30
+_PART = 1_500
+"""A word of heavier terms is put together from parts, which can be compiled apart."""
+
+
+def fragment_stages(plan: FragmentPlan, prefix: str = "weft_") -> tuple[list[Stage], list[str]]:
+    """Projections to run one after the other, and the columns that are the words of the code.
+
+    >>> from weft.engine.fragments.fragments import FragmentLimits, plan_fragments
+    >>> limits = FragmentLimits(few=0)
+    >>> plan = plan_fragments(["x > 5", "x > 9"], lambda _: {"x": "int"}, limits)
+    >>> for stage in fragment_stages(plan, "")[0]:
+    ...     print([f"{piece.name} = {piece.sql}" for piece in stage])
+    ['v0 = CAST(x AS bigint)']
+    ["v0_1 = IF(v0 >= get(from_json('[10]', 'array<bigint>'), 0), 1, 0)"]
+    ["v0_2 = IF(v0 >= get(from_json('[6,null]', 'array<bigint>'), v0_1),
+                shiftleft(v0_1, 1) | 1, shiftleft(v0_1, 1))"]
+    ['w0 = CAST(v0_2 AS BIGINT)']
+    """
+    builder = _Builder(prefix)
+    users = Counter(name for cluster in plan.clusters for name in cluster.factors)
+    alone = {c.factors[0] for c in plan.clusters if c.is_plain and users[c.factors[0]] == 1}
+    state = {
+        name: builder.state(f"{prefix}v{number}", factor, name in alone)
+        for number, (name, factor) in enumerate(plan.factors.items())
+    }
+    words: list[list[Piece]] = [[] for _ in range(plan.words)]
+    for cluster, (word, shift) in zip(plan.clusters, plan.places, strict=True):
+        class_, weight = _class(cluster, plan, state)
+        long = f"CAST({class_} AS BIGINT)"
+        term = f"shiftleft({long}, {shift})" if shift else long
+        words[word].append(Piece("", term, weight + _SIMPLE))
+    depth = len(builder.stages)
+    names = [builder.word(depth, f"{prefix}w{number}", terms) for number, terms in enumerate(words)]
+    return [tuple(stage) for stage in builder.stages if stage], names
+
+
+class _Builder:
+    """The stages as they fill: a column is one stage after the columns that it uses."""
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self.stages: list[list[Piece]] = []
+
+    def add(self, depth: int, name: str, sql: str, weight: int) -> str:
+        while len(self.stages) <= depth:
+            self.stages.append([])
+        self.stages[depth].append(Piece(name, sql, weight))
+        return name
+
+    def state(self, name: str, factor: Factor, alone: bool) -> str:
+        """SQL of a factor's state; with only one user it is evaluated there."""
+        if isinstance(factor, IntervalIndex) and factor.boundaries and factor.domain:
+            return self.search(name, factor, factor.domain)
+        sql = _simple_state(factor)
+        return sql if alone else self.add(0, name, sql, _weigh(factor.sql) + _SIMPLE)
+
+    def search(self, name: str, index: IntervalIndex, domain: Domain) -> str:
+        """A binary search, one step a stage: the place so far, and one bit more."""
+        value = self.add(0, name, domain.value_sql(index.expression), _weigh(index.expression))
+        found, depth = "0", 0
+        for depth, level in enumerate(_levels(domain, index), 1):
+            entry = f"get(from_json('{level}', 'array<{domain.array_kind}>'), {found})"
+            yes = "1" if depth == 1 else f"shiftleft({found}, 1) | 1"
+            no = "0" if depth == 1 else f"shiftleft({found}, 1)"
+            found = self.add(
+                depth, f"{name}_{depth}", f"IF({value} >= {entry}, {yes}, {no})", _STEP
+            )
+        if index.null_state:
+            sql = f"IF({value} IS NULL, {index.null_state}, {found})"
+            found = self.add(depth + 1, f"{name}_s", sql, _SIMPLE)
+        return found
+
+    def word(self, depth: int, name: str, terms: Sequence[Piece]) -> str:
+        """One word of the code, from its clusters' terms."""
+        *parts, last = _parts(terms)
+        listed = [
+            Piece("", self.add(depth, f"{name}_{number}", _joined(part), _total(part)), _SIMPLE)
+            for number, part in enumerate(parts)
+        ]
+        return self.add(depth + 1, name, _joined([*listed, *last]), _total([*listed, *last]))
+
+
+def _parts(terms: Sequence[Piece]) -> list[list[Piece]]:
+    parts: list[list[Piece]] = [[]]
+    for term in terms:
+        if parts[-1] and _total(parts[-1]) + term.weight > _PART:
+            parts.append([])
+        parts[-1].append(term)
+    return parts
+
+
+def _joined(terms: Sequence[Piece]) -> str:
+    return " | ".join(term.sql for term in terms)
+
+
+def _total(terms: Sequence[Piece]) -> int:
+    return sum(term.weight for term in terms)
+
+
+def _levels(domain: Domain, index: IntervalIndex) -> list[str]:
+    """The boundaries of each step of the search, as JSON: step l has `2 ** l` of them."""
+    count = len(index.boundaries).bit_length()
+    padded = [*index.boundaries, *[None] * ((1 << count) - 1 - len(index.boundaries))]
+    # In order, the middle of every half that is left; null is greater than any value.
+    halves = [1 << (count - 1 - level) for level in range(count)]
+    return [domain.array_json(list(padded[half - 1 :: 2 * half])) for half in halves]
+
+
+def _simple_state(factor: Factor) -> str:
+    if isinstance(factor, IntervalIndex):
+        return f"IF({factor.expression} IS NULL, {factor.null_state}, 0)"
+    no, yes, null = factor.state_of
+    condition = factor.condition
+    if no == null:
+        return f"IF({condition}, {yes}, {no})"
+    if yes == null:
+        return f"IF(NOT ({condition}), {no}, {yes})"
+    return f"CASE WHEN {condition} THEN {yes} WHEN NOT ({condition}) THEN {no} ELSE {null} END"
+
+
+def _class(cluster: Cluster, plan: FragmentPlan, state: dict[str, str]) -> tuple[str, int]:
+    """SQL of a row's class in a cluster, and its weight."""
+    parts, shift, weight = [], 0, 0
+    for name, coarse, width in zip(cluster.factors, cluster.coarse, cluster.widths, strict=True):
+        factor = plan.factors[name]
+        if np.array_equal(coarse, np.arange(factor.count)):
+            parts.append(f"shiftleft({state[name]}, {shift})" if shift else state[name])
+            weight += _SIMPLE + (_weigh(factor.sql) if isinstance(factor, Condition) else 0)
+        else:
+            parts.append(f"get({literal_array((coarse << shift).tolist())}, {state[name]})")
+            weight += _LOOKUP
+        shift += width
+    code = " | ".join(parts)
+    if cluster.is_plain:
+        return code, weight
+    return f"get({literal_array(cluster.table.tolist())}, {code})", weight + _LOOKUP
+
+
+def _weigh(sql: str) -> int:
+    """About how much code an expression compiles to."""
+    return 20 + 5 * len(sql)

@@ -1,0 +1,224 @@
+"""Shared data fragments: which of many predicates a row satisfies, as one number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from weft.engine.fragments.atoms import Bools, Factor, IntervalIndex, States, factors_of
+from weft.engine.fragments.clusters import Cluster, build_clusters
+from weft.engine.fragments.formula import Formula, formula_of, leaves_of, opaque_of, tree_of
+from weft.engine.fragments.safety import TypeOf, typed_expressions
+from weft.errors import PlanError
+
+Int64: TypeAlias = npt.NDArray[np.int64]
+Types: TypeAlias = "Callable[[Sequence[str]], Mapping[str, str]]"
+"""Asks for the Spark types of some expressions, all at once; what it leaves out is not known."""
+
+WORD = 62
+"""Bits of a code in one column: a long that is never negative."""
+TAG = 56
+"""In a plan of facets, the bit from which on a code has the number of its facet."""
+
+
+@dataclass(frozen=True)
+class FragmentLimits:
+    """Where one way of finding fragments gives way to another."""
+
+    table_bits: int = 16
+    """Tables have at most two to this power entries: longer literals take Spark seconds to read."""
+    few: int = 3
+    """As many predicates, if they share a cluster, are evaluated one by one instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class FragmentPlan:
+    """How a row's fragment is found.
+
+    A fragment is known by its code: one long per word, the same for the same signature in every
+    batch, partition and process that uses this plan. Codes of all zeros satisfy no predicate.
+
+    >>> types = {"volume": "int"}
+    >>> plan = plan_fragments([f"volume > {c}" for c in (5, 9, 20, 30)], lambda _: types)
+    >>> plan.expressions
+    ('volume',)
+    >>> codes = plan.codes(plan.states([pa.array([1, 7, 25, None])]))
+    >>> plan.members(codes).sum(axis=1)
+    array([0, 1, 3, 0])
+    """
+
+    predicates: tuple[str | None, ...]
+    """As given: distinct, in normalised SQL; None takes every row."""
+    factors: Mapping[str, Factor]
+    clusters: tuple[Cluster, ...]
+    places: tuple[tuple[int, int], ...] = field(repr=False)
+    """Of each cluster, the word and the lowest bit of its class."""
+    faceted: bool = False
+    """Whether words are told apart one by one (`facets`), each row having a code of
+    every word, instead of being one code together."""
+
+    @property
+    def keeps_all(self) -> bool:
+        """Whether rows that satisfy no predicate are wanted nevertheless."""
+        return None in self.predicates
+
+    @property
+    def words(self) -> int:
+        """How many longs a code has; none where there is nothing to tell apart."""
+        return max((word for word, _ in self.places), default=-1) + 1
+
+    @cached_property
+    def expressions(self) -> tuple[str, ...]:
+        """SQL of what is computed for every row, in the order that `states` takes it in."""
+        return tuple(factor.sql for factor in self.factors.values())
+
+    def states(self, columns: Sequence[pa.Array]) -> dict[str, States]:
+        """The states of rows, given the values of `expressions`."""
+        pairs = zip(self.factors.items(), columns, strict=True)
+        return {name: factor.states(values) for (name, factor), values in pairs}
+
+    def codes(self, states: Mapping[str, States]) -> tuple[Int64, ...]:
+        """The code of each row's fragment, word by word."""
+        assert not self.faceted, "rows have one code for every facet"
+        words: list[Int64 | None] = [None] * self.words
+        for cluster, (word, shift) in zip(self.clusters, self.places, strict=True):
+            classes = cluster.classes(states) << shift
+            held = words[word]
+            words[word] = classes if held is None else held | classes
+        return tuple(word for word in words if word is not None)
+
+    def members(self, codes: Sequence[npt.ArrayLike]) -> Bools:
+        """Fragments x predicates: which predicates each fragment satisfies."""
+        if self.faceted:
+            return self._members_by_facet(np.asarray(codes[0], dtype=np.int64))
+        if len(codes) != self.words:
+            raise PlanError(f"a code of {self.words} words is expected, not of {len(codes)}")
+        words = [np.asarray(word, dtype=np.int64) for word in codes]
+        found = np.zeros((len(words[0]) if words else 1, len(self.predicates)), dtype=np.bool_)
+        for cluster, (word, shift) in zip(self.clusters, self.places, strict=True):
+            classes = words[word] >> shift & ((1 << cluster.width) - 1)
+            found[:, list(cluster.predicates)] = cluster.members[classes]
+        found[:, [i for i, p in enumerate(self.predicates) if p is None]] = True
+        return found
+
+    def _members_by_facet(self, codes: Int64) -> Bools:
+        found = np.zeros((len(codes), len(self.predicates)), dtype=np.bool_)
+        facet = codes >> TAG
+        for cluster, (number, shift) in zip(self.clusters, self.places, strict=True):
+            rows = np.flatnonzero(facet == number)
+            classes = codes[rows] >> shift & ((1 << cluster.width) - 1)
+            found[rows[:, None], list(cluster.predicates)] = cluster.members[classes]
+        # Who takes every row takes it once, by the first facet.
+        found[:, [i for i, p in enumerate(self.predicates) if p is None]] = (facet == 0)[:, None]
+        return found
+
+    def fragments(self, states: Mapping[str, States]) -> tuple[Int64, tuple[Int64, ...], Bools]:
+        """Each row's fragment by number, and of the fragments their codes and predicates.
+
+        Only fragments that occur are looked at (OnTheFlySharing 4.3); their numbers are good for
+        these rows only, their codes everywhere.
+        """
+        codes = self.codes(states)
+        if not codes:
+            rows = len(next(iter(states.values()))) if states else 0
+            return np.zeros(rows, dtype=np.int64), (), self.members(())
+        if len(codes) == 1:
+            distinct, numbers = np.unique(codes[0], return_inverse=True)
+            return numbers.astype(np.int64), (distinct,), self.members((distinct,))
+        rows_ = np.ascontiguousarray(np.stack(codes, axis=1))
+        whole = rows_.view(np.dtype((np.void, rows_.shape[1] * 8))).ravel()
+        _, first, numbers = np.unique(whole, return_index=True, return_inverse=True)
+        kept = tuple(word[first] for word in codes)
+        return numbers.astype(np.int64), kept, self.members(kept)
+
+    def explain(self) -> str:
+        """How the fragments are found, in words."""
+        indexes = [f for f in self.factors.values() if isinstance(f, IntervalIndex)]
+        plain = sum(cluster.is_plain for cluster in self.clusters)
+        lines = [f"{len(self.predicates)} predicates"]
+        for index in indexes:
+            lines.append(f"  {index.expression}: place among {len(index.boundaries)} boundaries")
+        conditions = len(self.factors) - len(indexes)
+        if conditions:
+            lines.append(f"  {conditions} conditions, each evaluated once")
+        for cluster in self.clusters:
+            if not cluster.is_plain:
+                lines.append(
+                    f"  {len(cluster.predicates)} predicates by a table of {len(cluster.table)} "
+                    f"entries, {len(cluster.members)} classes"
+                )
+        if plain:
+            lines.append(f"  {plain} predicates as one bit each")
+        if self.faceted:
+            lines.append(f"  told apart in {self.words} facets: each row is aggregated for each")
+        return "\n".join(lines)
+
+
+def plan_fragments(
+    predicates: Sequence[str | None], types: Types, limits: FragmentLimits | None = None
+) -> FragmentPlan:
+    """Plan how the fragments of some predicates are found.
+
+    Predicates are distinct and normalised (`weft.query.expression.normalise`); `types` is asked
+    once for the types of what they compare.
+    """
+    if len(set(predicates)) != len(predicates):
+        raise PlanError("predicates must be distinct: equal ones have one place in a signature")
+    limits = limits or FragmentLimits()
+    given = {number: p for number, p in enumerate(predicates) if p is not None}
+    trees = [tree_of(predicate) for predicate in given.values()]
+    type_of: TypeOf = types(list(dict.fromkeys(typed_expressions(trees)))).get
+    formulas = {number: formula_of(predicate, type_of) for number, predicate in given.items()}
+
+    def alone(number: int) -> Formula:
+        return opaque_of(given[number], type_of)
+
+    shared = _with_shared_factors(formulas)
+    factors = factors_of(test for formula in shared.values() for test in leaves_of(formula))
+    # What no table holds is evaluated by itself, and so is what hardly shares one.
+    clusters, _ = build_clusters(shared, factors, limits.table_bits)
+    kept = [cluster for cluster in clusters if len(cluster.predicates) > limits.few]
+    held = {number for cluster in kept for number in cluster.predicates}
+    single = {number: alone(number) for number in given if number not in held}
+    factors = factors_of(
+        test
+        for number, formula in {**formulas, **single}.items()
+        if number in held or number in single
+        for test in leaves_of(formula)
+    )
+    # Fewer predicates may need fewer boundaries, so the tables are made once more.
+    clusters, _ = build_clusters({n: formulas[n] for n in held}, factors, limits.table_bits)
+    more, _ = build_clusters(single, factors, 1)
+    clusters += more
+    used = {name for cluster in clusters for name in cluster.factors}
+    factors = {name: factor for name, factor in factors.items() if name in used}
+    return FragmentPlan(tuple(predicates), factors, tuple(clusters), _places(clusters))
+
+
+def _with_shared_factors(formulas: Mapping[int, Formula]) -> dict[int, Formula]:
+    """The formulas none of whose factors is theirs alone: an index for one is no gain."""
+    support = {n: {test.factor for test in leaves_of(f)} for n, f in formulas.items()}
+    users = Counter(name for names in support.values() for name in names)
+    while True:
+        lonely = [n for n, names in support.items() if any(users[name] == 1 for name in names)]
+        if not lonely:
+            return {number: formulas[number] for number in support}
+        for number in lonely:
+            users.subtract(support.pop(number))
+
+
+def _places(clusters: Sequence[Cluster]) -> tuple[tuple[int, int], ...]:
+    places, word, shift = [], 0, 0
+    for cluster in clusters:
+        if shift + cluster.width > WORD:
+            word, shift = word + 1, 0
+        places.append((word, shift))
+        shift += cluster.width
+    return tuple(places)

@@ -1,0 +1,123 @@
+"""Combined partials lowered to a query's answers, in Arrow, with the plain query's types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weft.algebra.aggregate import Aggregate
+from weft.algebra.ops.order import typed
+from weft.engine.answer import Combined
+from weft.engine.combining import to_python
+from weft.errors import EngineError
+
+Partials = tuple[tuple[pa.Array, ...], ...]
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """Makes answers of one query's combined partials.
+
+    Outputs that are one aggregate call are lowered here. A query with expressions over calls, or
+    with HAVING, leaves as partials (`calls` is None) and is lowered by Spark SQL on its way.
+    """
+
+    name: str
+    schema: pa.Schema
+    range: int
+    calls: tuple[tuple[Aggregate, tuple[int, ...]], ...] | None
+    """Each output's call, and where the query's parts have those that it needs."""
+
+    @property
+    def answers(self) -> Hashable:
+        """Equal for queries whose answers to the same windows are the same table."""
+        return self.schema, self.range, self.calls
+
+    def __call__(self, found: Combined) -> pa.Table:
+        if self.calls is None:
+            columns = [column for part in found.parts for column in part]
+            arrays = [pa.array(found.start), *found.keys, *columns]
+            return pa.table(
+                [a.cast(f.type) for a, f in zip(arrays, self.schema, strict=True)],
+                schema=self.schema,
+            )
+        window = self.schema.field(0).type
+        ends = (found.start, found.start + self.range)
+        edges = [pa.array(end).view(window.field(at).type) for at, end in enumerate(ends)]
+        arrays = [pa.StructArray.from_arrays(edges, fields=list(window))]
+        arrays += [typed(key, self.schema.field(at + 1).type) for at, key in enumerate(found.keys)]
+        outputs = list(self.schema)[len(arrays) :]
+        for (call, places), field in zip(self.calls, outputs, strict=True):
+            partials = tuple(found.parts[at] for at in places)
+            arrays.append(self._lower(call, partials, field.type))
+        return pa.table(arrays, schema=self.schema)
+
+    def _lower(self, call: Aggregate, partials: Partials, type_: pa.DataType) -> pa.Array:
+        try:
+            lower: Callable[..., pa.Array] = _LOWER.get(call.function, _by_python)
+            lowered = lower(call, partials, type_)
+            return typed(lowered, type_)
+        except pa.ArrowInvalid as error:
+            raise EngineError(
+                f"query {self.name!r}: {call.function} gave a value that is no {type_}: {error}"
+            ) from error
+
+
+def _component(index: int) -> Callable[..., pa.Array]:
+    return lambda call, partials, type_: partials[0][index]
+
+
+def _mean(call: Aggregate, partials: Partials, type_: pa.DataType) -> pa.Array:
+    total, n = partials[0][0], partials[1][0]
+    if not pa.types.is_floating(type_) or pa.types.is_decimal(total.type):
+        return _by_python(call, partials, type_)
+    divisor = pc.if_else(pc.equal(n, 0), pa.scalar(None, pa.int64()), n)
+    # Not safely: a long total past 2**53 is rounded, as Spark rounds it.
+    return pc.divide(total.cast(pa.float64(), safe=False), divisor.cast(pa.float64(), safe=False))
+
+
+def _variance(ddof: int, root: bool) -> Callable[..., pa.Array]:
+    def variance(call: Aggregate, partials: Partials, type_: pa.DataType) -> pa.Array:
+        n, _, m2 = (c.to_numpy(zero_copy_only=False).astype(np.float64) for c in partials[0])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value = m2 / (n - ddof)
+            value = np.sqrt(value) if root else value
+        return pa.array(value, mask=n <= ddof, from_pandas=False)
+
+    return variance
+
+
+def _by_python(call: Aggregate, partials: Partials, type_: pa.DataType) -> pa.Array:
+    """The aggregate's own `lower`, answer by answer."""
+    rows = [list(zip(*(to_python(column) for column in part), strict=True)) for part in partials]
+    values = [call.lower(answer) for answer in zip(*rows, strict=True)]
+    try:
+        return pa.array(values, type_)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array(values).cast(type_, safe=False)
+
+
+_LOWER: dict[str, Callable[..., pa.Array]] = {
+    "count": _component(0),
+    "sum": _component(0),
+    "min": _component(0),
+    "max": _component(0),
+    "bool_and": _component(0),
+    "bool_or": _component(0),
+    "first_at": _component(1),
+    "last_at": _component(1),
+    "first_valid_at": _component(1),
+    "last_valid_at": _component(1),
+    "min_by": _component(1),
+    "max_by": _component(1),
+    "collect_set": _component(0),
+    "avg": _mean,
+    "var_pop": _variance(0, root=False),
+    "var_samp": _variance(1, root=False),
+    "stddev_pop": _variance(0, root=True),
+    "stddev_samp": _variance(1, root=True),
+}

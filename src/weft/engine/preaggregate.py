@@ -1,0 +1,194 @@
+"""Projected rows to shards, inside `mapInArrow`: all stores in one pass over the task's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weft.engine.groups import group_rows
+from weft.engine.lifting import partials_of
+from weft.engine.parcel import ROWS, Parcel, Shipment, greatest
+from weft.engine.program import Program, TreeProgram
+from weft.engine.shards import FRAGMENT, SLICE, flat, merged
+from weft.engine.slicing.edges import TreeEdges
+from weft.query.window import Window
+
+Int64 = npt.NDArray[np.int64]
+TIME = "t"
+AHEAD = "ahead"
+"""The column that says which rows the guard sets aside."""
+BUCKET = "bucket"
+MAX_EVENT_TIME = "max_event_time"
+"""The latest time of the task's rows, for the watermark."""
+SCHEMA = pa.schema([(BUCKET, pa.int32()), (MAX_EVENT_TIME, pa.int64()), ("parcel", pa.binary())])
+SPARK_SCHEMA = "bucket int, max_event_time long, parcel binary"
+MOST = 1 << 20
+"""Rows that are aggregated at a time."""
+OLDEST = -(1 << 60)
+"""Times before it count as this one, as late as they are: arithmetic on them would overflow."""
+
+
+@dataclass(frozen=True)
+class Preaggregate:
+    """Called with a task's rows, gives one parcel for every bucket."""
+
+    program: Program
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        works = [StoreAccumulator(store, self.program.buckets) for store in self.program.stores]
+        latest: int | None = None
+        rows = ahead = 0
+        for table in _tables(batches):
+            rows += table.num_rows
+            table, aside = set_aside(table)
+            ahead += aside
+            if not table.num_rows:
+                continue
+            latest = greatest([latest, pc.max(table.column(TIME)).as_py()])
+            for work in works:
+                work.add(table)
+        parcels: list[list[Shipment]] = [[] for _ in range(self.program.buckets)]
+        for work in works:
+            for bucket, shipment in work.shipments():
+                parcels[bucket].append(shipment)
+        yield pa.RecordBatch.from_arrays(
+            [
+                pa.array(self.program.labels or range(len(parcels)), pa.int32()),
+                pa.array([latest] * len(parcels), pa.int64()),
+                pa.array(
+                    [Parcel(latest, rows, tuple(p), ahead).to_bytes() for p in parcels], pa.binary()
+                ),
+            ],
+            schema=SCHEMA,
+        )
+
+
+def set_aside(table: pa.Table) -> tuple[pa.Table, int]:
+    """The rows that the guard lets through, and how many it does not.
+
+    >>> kept, aside = set_aside(pa.table({"t": [1, 9, 2], "ahead": [False, True, False]}))
+    >>> kept.column("t").to_pylist(), aside
+    ([1, 2], 1)
+    """
+    ahead = flat(table, AHEAD)
+    count = pc.sum(ahead).as_py() or 0
+    return (table.filter(pc.invert(ahead)).combine_chunks(), count) if count else (table, 0)
+
+
+def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        if batch.num_rows:
+            held.append(batch)
+            rows += batch.num_rows
+        if rows >= MOST:
+            yield pa.Table.from_batches(held).combine_chunks()
+            held, rows = [], 0
+    if held:
+        yield pa.Table.from_batches(held).combine_chunks()
+
+
+class StoreAccumulator:
+    """The shards of one store, as far as the task has come."""
+
+    def __init__(self, store: TreeProgram, buckets: int) -> None:
+        self.store, self.buckets = store, buckets
+        windows = [Window.of_units(s.range, s.slide, s.phase) for s in store.services]
+        self.edges = TreeEdges(store.progressions, windows)
+        self.signatures: dict[int, int] = {}
+        self.done: list[pa.Table] = []
+
+    def add(self, table: pa.Table) -> None:
+        store = self.store
+        fragments = self._fragments(table)
+        if fragments is not None and not self._serves_all():
+            # Rows that satisfy no predicate would be carried for nobody.
+            kept = fragments != self.signatures.get(0, -1)
+            if not kept.all():
+                table, fragments = table.filter(pa.array(kept)).combine_chunks(), fragments[kept]
+        slices = self.edges.slice_start(np.maximum(flat(table, TIME).to_numpy(), OLDEST))
+        needed = self.edges.needed(slices)
+        if not needed.all():  # between windows that leave gaps
+            table, slices = table.filter(pa.array(needed)).combine_chunks(), slices[needed]
+            fragments = None if fragments is None else fragments[needed]
+        if table.num_rows == 0:
+            return
+        keys = [flat(table, column) for column in store.key_columns]
+        by = [slices, *keys] if fragments is None else [slices, fragments, *keys]
+        groups = group_rows(by, table.num_rows)
+        first = pa.array(groups.first)
+        number = np.zeros(groups.count, dtype=np.int64) if fragments is None else fragments[first]
+        if fragments is None:
+            self.signatures.setdefault(0, 0)
+        arrays = {
+            BUCKET: pa.array(np.full(groups.count, store.number % self.buckets))
+            if store.bucket is None
+            else flat(table, store.bucket).take(first).cast(pa.int64()),
+            ROWS: pa.array(np.bincount(groups.ids, minlength=groups.count)),
+            SLICE: pa.array(slices[groups.first]),
+            FRAGMENT: pa.array(number),
+        }
+        for key, values in zip(store.schema.keys, keys, strict=True):
+            arrays[key.column] = values.take(first)
+        for part, (arguments, where) in zip(store.schema.parts, store.part_columns, strict=True):
+            columns = partials_of(
+                part.part,
+                [flat(table, column) for column in arguments],
+                None if where is None else flat(table, where),
+                groups,
+            )
+            arrays.update(zip(part.columns, columns, strict=True))
+        self.done.append(pa.table(arrays))
+
+    def _serves_all(self) -> bool:
+        return any(service.predicate is None for service in self.store.services)
+
+    def _fragments(self, table: pa.Table) -> Int64 | None:
+        """The number of every row's fragment; None where the store has no predicate."""
+        plan = self.store.fragments
+        if plan is None:
+            return None
+        columns = [flat(table, name) for name in self.store.fragment_columns]
+        numbers, _, members = plan.fragments(plan.states(columns))
+        own = [
+            self.signatures.setdefault(signature, len(self.signatures))
+            for signature in signatures_of(members, self.store.predicates)
+        ]
+        return np.array(own, dtype=np.int64)[numbers]
+
+    def shipments(self) -> Iterator[tuple[int, Shipment]]:
+        if not self.done:
+            return
+        table = self.done[0]
+        if len(self.done) > 1:
+            joined = pa.concat_tables(self.done).combine_chunks()
+            by = [BUCKET, SLICE, FRAGMENT, *(key.column for key in self.store.schema.keys)]
+            groups = group_rows([flat(joined, name) for name in by], joined.num_rows)
+            counts = np.bincount(groups.ids, joined.column(ROWS).to_numpy(), groups.count)
+            table = merged(joined, by, self.store.schema.parts, groups)
+            table = table.append_column(ROWS, pa.array(counts.astype(np.int64)))
+        buckets = table.column(BUCKET).to_numpy()
+        order = np.argsort(buckets, kind="stable")
+        cuts = np.searchsorted(buckets[order], np.arange(self.buckets + 1))
+        names = [*self.store.schema.arrow.names, ROWS]
+        table = table.select(names).take(pa.array(order))
+        for bucket in range(self.buckets):
+            low, high = int(cuts[bucket]), int(cuts[bucket + 1])
+            if low < high:
+                shards = table.slice(low, high - low).combine_chunks()
+                yield bucket, Shipment(self.store.number, tuple(self.signatures), shards)
+
+
+def signatures_of(members: npt.NDArray[np.bool_], numbers: Sequence[int]) -> list[int]:
+    """Each fragment's predicates as bits at their numbers.
+
+    >>> signatures_of(np.array([[True, False, True], [False, False, False]]), [0, 3, 70])
+    [1180591620717411303425, 0]
+    """
+    return [sum(1 << numbers[at] for at in np.flatnonzero(row).tolist()) for row in members]

@@ -1,0 +1,130 @@
+"""What the workers are told: stores to keep, and which windows to answer from which store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from weft.engine.fragments.fragments import FragmentPlan
+from weft.engine.overload import Bounds
+from weft.engine.shards import NumberedPart, ShardSchema
+
+Int64 = npt.NDArray[np.int64]
+FAR = 2**62
+"""Later than every time."""
+
+
+@dataclass(frozen=True)
+class QueryWindows:
+    """The windows of one query that one store answers: those that start in `[since, until)`."""
+
+    query: int
+    """The query's number; numbers are never used again."""
+    range: int
+    slide: int
+    phase: int
+    since: int
+    until: int
+    keys: tuple[int, ...]
+    """The store's numbers of the query's keys, in the query's order."""
+    predicate: int | None
+    """The store's number of the query's predicate; None takes every row."""
+    parts: tuple[int, ...]
+    """The store's numbers of the query's parts, in the query's order."""
+
+    def next_start(self, frontier: int) -> int | None:
+        """The start of the first window that is still open, or None if all are closed.
+
+        >>> QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ()).next_start(frontier=12)
+        5
+        """
+        bound = max(frontier - self.range + 1, self.since)  # smallest start that is still open
+        start = bound + (self.phase - bound) % self.slide
+        return start if start < self.until else None
+
+    def starts(self, low: int, high: int, after: int, upto: int) -> Int64:
+        """Starts of the windows with slices from `low` to `high` that end in `(after, upto]`.
+
+        >>> QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ()).starts(0, 7, after=5, upto=15)
+        array([0, 5])
+        """
+        first = max(low - self.range + 1, after - self.range + 1, self.since)
+        last = min(high, upto - self.range, self.until - 1)
+        first += (self.phase - first) % self.slide
+        return np.arange(first, last + 1, self.slide, dtype=np.int64)
+
+    def count(self, low: int, high: int, after: int, upto: int) -> int:
+        """How many `starts` would be, without making them."""
+        first = max(low - self.range + 1, after - self.range + 1, self.since)
+        last = min(high, upto - self.range, self.until - 1)
+        return max(0, (last - first) // self.slide + 1)
+
+    def is_late(self, slices: Int64, frontier: int) -> npt.NDArray[np.bool_]:
+        """Which slices lie in windows of this service, but only in closed ones."""
+        latest = slices - (slices - self.phase) % self.slide
+        served = (latest >= self.since) & (latest < self.until)
+        return served & (latest + self.range > slices) & (latest + self.range <= frontier)
+
+
+@dataclass(frozen=True)
+class TreeProgram:
+    """One store: what its shards hold, how its slices are cut, and whom it serves."""
+
+    number: int
+    schema: ShardSchema
+    progressions: tuple[tuple[int, int], ...]
+    predicates: tuple[int, ...]
+    """The numbers of its predicates, in the order of those of `fragments`."""
+    fragments: FragmentPlan | None
+    """How a row's fragment is found; None where there is no predicate."""
+    fragment_columns: tuple[str, ...]
+    """The projected columns of what `fragments` looks at."""
+    services: tuple[QueryWindows, ...]
+    mean_slice: int
+    """How long a slice is on average, in units of the axis."""
+    bucket: str | None
+    """The projected column with the bucket of a row; None where one bucket holds all."""
+    key_columns: tuple[str, ...]
+    """The projected column of every key."""
+    part_columns: tuple[tuple[tuple[str, ...], str | None], ...]
+    """The projected columns of every part's arguments, and of its filter."""
+
+    @property
+    def live_mask(self) -> int:
+        """The signature bits that still mean something."""
+        return sum(1 << number for number in self.predicates)
+
+    @property
+    def longest(self) -> int:
+        """The longest range served."""
+        return max((service.range for service in self.services), default=0)
+
+    def part(self, number: int) -> NumberedPart:
+        """The part with this number."""
+        return next(part for part in self.schema.parts if part.number == number)
+
+    def needed_from(self, frontier: int) -> int | None:
+        """The start of the oldest window that is still open; None if no window ever will be."""
+        starts = [service.next_start(frontier) for service in self.services]
+        return min((start for start in starts if start is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Program:
+    """Everything a worker needs to know; made from the catalogue by the driver."""
+
+    number: int
+    """The number of the catalogue entry that it was made from."""
+    stores: tuple[TreeProgram, ...]
+    buckets: int
+    units_per_ms: int
+    """Axis units in one of the milliseconds that Spark's watermark is counted in."""
+    mode: str
+    labels: tuple[int, ...] = ()
+    """What each bucket is called when shuffled: numbers that Spark spreads evenly over tasks."""
+    bounds: Bounds = field(default_factory=Bounds)
+    """How much untrusted queries may ask of a worker."""
+    delay: int | None = None
+    """On an integer axis, how far the watermark is behind the greatest time; None: Spark says."""

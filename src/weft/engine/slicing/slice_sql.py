@@ -1,0 +1,59 @@
+"""SQL of the slice that a time lies in, by arithmetic or by a table in one literal."""
+
+from __future__ import annotations
+
+import json
+
+from weft.engine.slicing.edges import TreeEdges
+from weft.engine.slicing.lookup import LookupTable
+
+
+def greatest_sql(edges: TreeEdges, time: str) -> str:
+    """The latest edge by arithmetic; `time` is SQL of a long.
+
+    >>> greatest_sql(TreeEdges([(0, 5), (2, 7)]), "t")
+    'greatest(t - pmod(t - 0L, 5L), t - pmod(t - 2L, 7L))'
+    """
+    terms = [
+        f"{time} - pmod({time} - {offset}L, {step}L)"
+        for offset, step in zip(edges.offset.tolist(), edges.step.tolist(), strict=True)
+    ]
+    return terms[0] if len(terms) == 1 else f"greatest({', '.join(terms)})"
+
+
+def lookup_sql(edges: TreeEdges, table: LookupTable, time: str) -> str:
+    """The latest edge by a table; null where no window takes the slice.
+
+    A time outside the span that a table holds is given its slice by arithmetic, slowly: a table
+    that was made for other rows costs time, never an answer.
+
+    >>> edges = TreeEdges([(0, 4), (2, 6)])
+    >>> print(lookup_sql(edges, edges.lookup_table(64), "t"))
+    t - pmod(t - 0L, 12L) + 2L * get(from_json('[0,1,2,2,4,4]', 'array<int>'),
+        CAST(pmod(t - 0L, 12L) DIV 2L AS INT))
+    """
+    granule, base = table.granule, table.base + table.first * table.granule
+    starts = literal_array([i - b if b >= 0 else None for i, b in enumerate(table.back.tolist())])
+    if table.repeats:
+        since = f"pmod({time} - {base}L, {len(table) * granule}L)"
+        entry = f"CAST({since} DIV {granule}L AS INT)"
+        return f"{time} - {since} + {granule}L * get({starts}, {entry})"
+    entry = f"CAST(({time} - {base}L) DIV {granule}L AS INT)"
+    return (
+        f"CASE WHEN {time} BETWEEN {base}L AND {base + len(table) * granule - 1}L "
+        f"THEN {base}L + {granule}L * get({starts}, {entry}) ELSE {_slow(edges, time)} END"
+    )
+
+
+def literal_array(values: list[int | None] | list[int], kind: str = "int") -> str:
+    """An array as one literal: the optimizer folds this, whereas `array(...)` stays a tree."""
+    return f"from_json('{json.dumps(values, separators=(',', ':'))}', 'array<{kind}>')"
+
+
+def _slow(edges: TreeEdges, time: str) -> str:
+    steps = ",".join(
+        f'{{"a":{offset},"s":{step}}}'
+        for offset, step in zip(edges.offset.tolist(), edges.step.tolist(), strict=True)
+    )
+    table = f"from_json('[{steps}]', 'array<struct<a:bigint,s:bigint>>')"
+    return f"array_max(transform({table}, e -> {time} - pmod({time} - e.a, e.s)))"

@@ -1,0 +1,122 @@
+"""The index of a bucket's state: which pieces there are, and how far the bucket has come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.engine.state.radix_tree import Node
+
+
+@dataclass
+class Piece:
+    """One piece of a store, as the index knows it."""
+
+    size: int
+    """Bytes."""
+    slices: int
+    low: int
+    """The start of its oldest slice."""
+    high: int
+    """The start of its newest slice."""
+    summed: bool = False
+    """Whether its total is up to date in the piece above it."""
+    checksum: int = 0
+    """The checksum of its bytes: another version of the piece is not taken for this one."""
+
+    def to_list(self) -> list[int]:
+        """As JSON values."""
+        return [self.size, self.slices, self.low, self.high, int(self.summed), self.checksum]
+
+    @classmethod
+    def from_list(cls, data: list[int]) -> Piece:
+        """Read what `to_list` wrote."""
+        size, slices, low, high, summed, checksum = data
+        return cls(size, slices, low, high, bool(summed), checksum)
+
+
+@dataclass
+class StoreIndex:
+    """The pieces of one store."""
+
+    span: int
+    """How much time a piece of slices spans."""
+    pieces: dict[Node, Piece] = field(default_factory=dict)
+
+    def level(self, level: int) -> dict[Node, Piece]:
+        """The pieces of one level."""
+        return {node: piece for node, piece in self.pieces.items() if node.level == level}
+
+
+@dataclass
+class Index:
+    """What a bucket reads first and writes last in every micro-batch."""
+
+    frontier: int | None = None
+    """Windows that end at or before it are closed; None before the first micro-batch."""
+    max_event_time: int | None = None
+    """The greatest time seen on the stream."""
+    timer: int | None = None
+    stores: dict[int, StoreIndex] = field(default_factory=dict)
+    fragments: list[str] = field(default_factory=list)
+    """Each fragment's signature: the numbers of the predicates it satisfies, as a hex mask."""
+    late: dict[int, int] = field(default_factory=dict)
+    """Rows that no window took any more, by query."""
+    ahead: int = 0
+    """Rows of the stream that the guard set aside; every bucket counts them all."""
+    _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def fragment(self, signature: int) -> int:
+        """The number of the fragment with this signature."""
+        if len(self._numbers) != len(self.fragments):
+            self._numbers = {text: number for number, text in enumerate(self.fragments)}
+        text = f"{signature:x}"
+        if text not in self._numbers:
+            self._numbers[text] = len(self.fragments)
+            self.fragments.append(text)
+        return self._numbers[text]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "frontier": self.frontier,
+            "max_event_time": self.max_event_time,
+            "timer": self.timer,
+            "stores": {
+                str(number): {
+                    "span": store.span,
+                    "pieces": {node.key: piece.to_list() for node, piece in store.pieces.items()},
+                }
+                for number, store in self.stores.items()
+            },
+            "fragments": self.fragments,
+            "late": {str(query): count for query, count in self.late.items()},
+            "ahead": self.ahead,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Index:
+        """Read what `to_dict` wrote.
+
+        >>> index = Index(frontier=5, stores={1: StoreIndex(10, {Node(0, 2): Piece(9, 1, 20, 20)})})
+        >>> Index.from_dict(index.to_dict()) == index
+        True
+        """
+        return cls(
+            data["frontier"],
+            data["max_event_time"],
+            data["timer"],
+            {
+                int(number): StoreIndex(
+                    store["span"],
+                    {
+                        Node.of(key): Piece.from_list(entry)
+                        for key, entry in store["pieces"].items()
+                    },
+                )
+                for number, store in data["stores"].items()
+            },
+            data["fragments"],
+            {int(query): count for query, count in data["late"].items()},
+            data["ahead"],
+        )

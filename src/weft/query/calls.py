@@ -1,0 +1,170 @@
+"""Aggregate calls as written, made into aggregates or refused."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from weft.algebra.aggregate import Aggregate
+from weft.algebra.catalogue import (
+    BY_NAME,
+    CALLABLE,
+    IGNORING_NULLS,
+    OVER_DISTINCT,
+    Function,
+)
+from weft.algebra.part import Option
+from weft.algebra.sketches import hll_size, kll_size
+from weft.errors import AggregateError
+from weft.query.expression import check_scalar, function_name
+from weft.query.functions import AGGREGATES
+from weft.query.normal import normal
+from weft.query.syntax.lexer import place
+from weft.query.syntax.tree import Call, Literal, Node, Op, Star, walk
+from weft.query.syntax.writer import write
+
+_INSTEAD = {
+    "median": "approx_percentile(x, 0.5)",
+    "percentile": "approx_percentile(x, p)",
+    "percentile_cont": "approx_percentile(x, p)",
+    "percentile_disc": "approx_percentile(x, p)",
+    "try_avg": "avg(x)",
+    "listagg": "collect_list(x)",
+    "string_agg": "collect_list(x)",
+}
+
+
+def is_aggregate(node: Node) -> bool:
+    """Whether a node calls an aggregate, served or not."""
+    return isinstance(node, Call) and function_name(node) in AGGREGATES
+
+
+def make_aggregate(sql: str, call: Call) -> Aggregate:
+    """The aggregate of a call in the text `sql`; errors quote the place."""
+    name = function_name(call)
+    if name not in CALLABLE:
+        raise _fail(sql, call, f"{name} is not an aggregate that weft serves{hint(name)}")
+    for part in walk(call):
+        if part is not call and is_aggregate(part):
+            assert isinstance(part, Call)
+            raise _fail(sql, part, f"{function_name(part)} inside {name}: aggregates do not nest")
+    where = call.where
+    args = call.args
+    if name == "count_if":
+        if len(args) != 1 or call.distinct:
+            raise _fail(sql, call, "count_if takes one condition, without DISTINCT")
+        # FILTER comes first, as in Spark: what it keeps out, the condition never sees.
+        where = args[0] if where is None else Op("AND", (where, args[0]), at=where.at)
+        name, args = "count", (Star(at=call.at),)
+    function = BY_NAME[name]
+    args, options, ignoring = _constants(sql, call, function, args)
+    function = _variant(sql, call, function, ignoring)
+    args = _counted(sql, call, function, args)
+    for operand in (*args, *([] if where is None else [where])):
+        check_scalar(sql, operand)
+    low, high = function.arity
+    if not low <= len(args) <= high:
+        wanted = f"{low}" if low == high else f"{low} or more"
+        raise _fail(sql, call, f"{name} takes {wanted} argument(s), not {len(args)}")
+    return Aggregate(
+        function.name,
+        tuple(write(normal(arg)) for arg in args),
+        None if where is None else write(normal(where)),
+        options,
+    )
+
+
+def _fail(sql: str, node: Node, message: str) -> AggregateError:
+    return AggregateError(place(sql, node.at, message))
+
+
+def hint(name: str) -> str:
+    """What to call instead of a function that is no aggregate of weft's."""
+    if name in _INSTEAD:
+        return f"; nearest is {_INSTEAD[name]}"
+    near = get_close_matches(name, CALLABLE, n=3, cutoff=0.6)
+    if near:
+        return f"; did you mean {' or '.join(near)}?"
+    return f"; accepted are {', '.join(sorted(CALLABLE))}"
+
+
+def _variant(sql: str, call: Call, function: Function, ignoring: bool) -> Function:
+    """The function that DISTINCT or IGNORE NULLS makes of another."""
+    if call.nulls is not None and function.name not in IGNORING_NULLS:
+        raise _fail(sql, call, f"{function.name} takes no {call.nulls} NULLS; first and last do")
+    if ignoring:
+        function = BY_NAME[IGNORING_NULLS[function.name]]
+    if call.distinct and function.distinct != "same":
+        if function.distinct == "no":
+            accepted = sorted(f.name for f in BY_NAME.values() if f.distinct != "no")
+            raise _fail(
+                sql,
+                call,
+                f"{function.name}(DISTINCT ...) is not served; DISTINCT is accepted in "
+                f"{', '.join(dict.fromkeys(accepted))}",
+            )
+        function = BY_NAME[OVER_DISTINCT[function.name]]
+    return function
+
+
+def _counted(sql: str, call: Call, function: Function, args: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The arguments of a count: none where every row counts, which constants say too."""
+    stars = any(isinstance(arg, Star) for arg in args)
+    if function.name != "count":
+        if stars:
+            raise _fail(sql, call, f"{function_name(call)} takes no star; count(*) does")
+        return args
+    if not args:
+        raise _fail(sql, call, "count takes a star or expressions, as in count(*)")
+    if stars and len(args) > 1:
+        raise _fail(sql, call, "count takes a star or expressions, not both")
+    present = [
+        arg
+        for arg in args
+        if not (isinstance(arg, Star) or (isinstance(arg, Literal) and arg.kind != "null"))
+    ]
+    return tuple(present)
+
+
+def _constants(
+    sql: str, call: Call, function: Function, args: tuple[Node, ...]
+) -> tuple[tuple[Node, ...], tuple[Option, ...], bool]:
+    """Split a call's arguments: expressions, constants, and whether nulls are ignored."""
+    name, ignoring = function.name, call.nulls == "IGNORE"
+    if name in IGNORING_NULLS and len(args) == 2:
+        flag = args[1]
+        if not (isinstance(flag, Literal) and flag.kind == "boolean"):
+            raise _fail(sql, flag, f"{name}: the second argument must be true or false")
+        return args[:1], (), ignoring or flag.text == "TRUE"
+    if name in ("first_n", "last_n"):
+        if len(args) != 2:
+            raise _fail(sql, call, f"{name} takes an expression and a number: {name}(x, 10)")
+        return args[:1], (_whole(sql, name, "n", args[1]),), False
+    if name == "approx_count_distinct":
+        rsd = 0.05 if len(args) < 2 else _number(sql, name, "rsd", args[1])
+        return args[:1] + args[2:], (hll_size(rsd),), False
+    if name == "approx_percentile":
+        if len(args) not in (2, 3):
+            raise _fail(sql, call, "approx_percentile takes (x, percentage) or (x, p, accuracy)")
+        accuracy = 10000 if len(args) < 3 else _whole(sql, name, "accuracy", args[2])
+        several = isinstance(args[1], Call) and function_name(args[1]) == "array"
+        listed = args[1].args if isinstance(args[1], Call) and several else (args[1],)
+        ranks = [_number(sql, name, "percentage", rank) for rank in listed]
+        for rank, node in zip(ranks, listed, strict=True):
+            if not 0.0 <= rank <= 1.0:
+                raise _fail(sql, node, f"{name}: percentage={rank} must be from 0 to 1")
+        return args[:1], (kll_size(accuracy), "array" if several else "value", *ranks), False
+    return args, (), ignoring
+
+
+def _number(sql: str, name: str, field: str, node: Node) -> float:
+    if isinstance(node, Literal) and node.kind == "number":
+        return float(node.text.upper().rstrip("BDFLSY"))
+    raise _fail(sql, node, f"{name}: {field} must be a constant number, not {write(node)}")
+
+
+def _whole(sql: str, name: str, field: str, node: Node) -> int:
+    if isinstance(node, Literal) and node.text.isdigit() and int(node.text) > 0:
+        return int(node.text)
+    raise _fail(
+        sql, node, f"{name}: {field} must be a constant whole number above 0, not {write(node)}"
+    )

@@ -1,0 +1,1 @@
+"""A plan over a batch DataFrame. Read `run`, `shards`, `finals`; `rewrite` is Spark SQL only."""

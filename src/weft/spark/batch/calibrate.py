@@ -1,0 +1,151 @@
+"""What the engine's steps cost on a Spark session: the numbers behind choices and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import numpy as np
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from weft.engine.slicing.edges import TreeEdges
+from weft.engine.slicing.method import MEASURED, SliceCosts, SliceMethod, choose_method
+from weft.plan.cost import Constants
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.spark.batch.slicing import slice_column
+from weft.spark.loom import Loom
+
+_SHORT, _LONG = 1 << 10, 1 << 16
+
+
+def slice_costs(spark: SparkSession, rows: int = 2_000_000, repeats: int = 5) -> SliceCosts:
+    """Measure what each way to slice costs on this session; takes a minute or two.
+
+    Every way is timed `repeats` times in turn with the others, and its best time counts, less
+    that of the same aggregation without slices: other work on the machine only ever adds.
+    """
+    df = spark.range(0, rows, 1, 2).selectExpr("id * 3001 AS t").cache()
+    df.count()
+    few, many = _edges(1), _edges(12)
+    short, long = _tabled(_SHORT), _tabled(_LONG)
+    ways: dict[str, tuple[TreeEdges, SliceMethod]] = {
+        "few": (few, choose_method(few, kind="greatest")),
+        "many": (many, choose_method(many, kind="greatest")),
+        "short": (short, choose_method(short, kind="lookup")),
+        "long": (long, choose_method(long, kind="lookup")),
+        "search": (many, choose_method(many, kind="search")),
+    }
+    columns = {"nothing": F.col("t")}
+    columns |= {name: slice_column("t", *way) for name, way in ways.items()}
+    frames = {name: df.select(column.alias("s")) for name, column in columns.items()}
+    best = _best({name: _xor(frame) for name, frame in frames.items()}, repeats)
+    df.unpersist()
+    each = {name: max(best[name] - best["nothing"], 0.0) / rows * 1e9 for name in ways}
+    return replace(
+        MEASURED,
+        greatest=(each["many"] - each["few"]) / (len(many) - len(few)),
+        lookup=each["short"],
+        entry=max(best["long"] - best["short"], 0.0) * 1e9 / (_LONG - _SHORT),
+        search=each["search"],
+    )
+
+
+def _edges(count: int) -> TreeEdges:
+    return TreeEdges([(1000 * k, 60_000 + 1000 * k) for k in range(count)])
+
+
+def _tabled(entries: int) -> TreeEdges:
+    """Edges whose table has so many entries, a power of two."""
+    return TreeEdges([(2000, 1000 * entries), (1000, 2000), (0, 8000)])
+
+
+def _xor(df: DataFrame) -> Callable[[], object]:
+    return lambda: df.agg(F.bit_xor("s")).collect()
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Some windows on a part of the rows, and what running them comes to."""
+
+    part: float
+    by: tuple[str, ...]
+    windows: tuple[tuple[int, int], ...]
+
+
+# Each step weighs in one job more than in another: rows, partials, answers.
+_JOBS = (
+    _Job(0.25, (), ((600, 600), (1200, 1200))),
+    _Job(1.0, (), ((600, 600), (1200, 1200))),
+    _Job(1.0, ("k",), ((600, 600), (1200, 1200))),
+    _Job(1.0, ("k",), ((12, 6), (60, 60))),
+    _Job(1.0, ("k",), ((12, 6), (60, 6), (600, 6))),
+)
+
+
+def constants(spark: SparkSession, rows: int = 2_000_000, repeats: int = 3) -> Constants:
+    """Measure what rows, partials and answers cost on this session; takes a minute or two.
+
+    A few jobs that differ in how many they have of each are timed in turn, their best times
+    solved for the costs. What a job costs however little it does counts for none of them. The
+    combining of two partials, far below what can be told here, stays as it is.
+    """
+    df = spark.range(0, rows, 1, 4).selectExpr(
+        f"timestamp_micros(id * {3_600_000_000 // rows}L) AS ts",
+        "hash(id) % 500 AS k",
+        "rand(1) AS v",
+    )
+    df = df.cache()
+    df.count()
+    looms = [_loom(df, job) for job in _JOBS]
+    plans = [loom.plan(strategy="share_all") for loom in looms]
+
+    def runner(loom: Loom, at: int) -> Callable[[], object]:
+        return lambda: (
+            loom.run(plan=plans[at], persist=False)
+            .all().write.format("noop").mode("overwrite").save()
+        )  # fmt: skip
+
+    best = _best({str(at): runner(loom, at) for at, loom in enumerate(looms)}, repeats)
+    seconds = np.array(list(best.values())) * spark.sparkContext.defaultParallelism
+    counted = np.array([_counts(loom, job) for loom, job in zip(looms, _JOBS, strict=True)])
+    df.unpersist()
+    solved = np.linalg.lstsq(np.c_[np.ones(len(counted)), counted], seconds * 1e9, rcond=None)[0]
+    row, partial, answer = (max(float(value), 1.0) for value in solved[1:])
+    return replace(
+        Constants(), row=round(row, 1), partial=round(partial, 1), answer=round(answer, 1)
+    )
+
+
+def _loom(df: DataFrame, job: _Job) -> Loom:
+    loom = Loom(df.where(f"pmod(hash(k, v), 100) < {round(100 * job.part)}").cache(), "ts")
+    loom.df.count()
+    for number, (range_, slide) in enumerate(job.windows):
+        window = Window.of_units(range_ * 1_000_000, slide * 1_000_000)
+        loom.add(Query(f"q{number}", aggs={"s": "sum(v)"}, window=window, by=list(job.by)))
+    return loom
+
+
+def _counts(loom: Loom, job: _Job) -> tuple[int, int, int]:
+    """Rows, partials and answers of a job."""
+    cut = min(slide for _, slide in job.windows)
+    slice_ = F.floor(F.unix_micros("ts") / (cut * 1_000_000))
+    partials = loom.df.groupBy(slice_, *job.by).count().count()
+    with loom.run(strategy="share_all") as results:
+        answers = results.all().count()
+    rows = loom.df.count()
+    loom.df.unpersist()
+    return rows, partials, answers
+
+
+def _best(actions: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
+    """The best time of each, all in turn; the first round warms up."""
+    times: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(repeats + 1):
+        for name, action in actions.items():
+            start = perf_counter()
+            action()
+            times[name].append(perf_counter() - start)
+    return {name: min(some[1:]) for name, some in times.items()}

@@ -1,0 +1,57 @@
+"""How a tree is run: as it is, in Spark SQL, or with finals in Arrow code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from weft.errors import EngineError
+from weft.plan.cost import NATIVE_OVERLAP
+from weft.plan.layout import Layout
+from weft.plan.tree import Tree
+
+Method = Literal["native", "sql", "arrow", "coverage"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The way one tree is run, and why."""
+
+    method: Method
+    reason: str
+    tree: int = 0
+    details: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "; ".join([f"{self.method}: {self.reason}", *self.details])
+
+
+def choose(layout: Layout, tree: Tree, engine: str, df: DataFrame) -> Choice:
+    """The way to run some of a tree's queries on an engine."""
+    if tree.coverage is not None:
+        if engine == "operator":
+            raise EngineError(
+                "this plan makes windows from windows, which the operator engine does not: use "
+                "engine='rewrite' or a strategy such as 'weave'"
+            )
+        if len(layout.queries) == len(tree.rows):
+            return Choice("coverage", "windows from windows, in Spark SQL")
+    targets = [target for fold in layout.grouping_sets for target in fold.targets]
+    if len(targets) == 1 and targets[0].window.overlap <= NATIVE_OVERLAP:
+        return Choice("native", "one window by itself")
+    if engine == "rewrite":
+        return Choice("sql", "each slice is sent to its windows, in Spark SQL")
+    nested = [key for key in layout.keys if is_nested(df, key)]
+    if nested:
+        return Choice("sql", f"key {nested[0]} is nested, which Arrow code cannot compare")
+    return Choice("arrow", "finals in Arrow code, by key")
+
+
+def is_nested(df: DataFrame, key: str) -> bool:
+    """Whether a key is of a type with parts."""
+    kind = df.select(F.expr(key)).schema.fields[0].dataType
+    return isinstance(kind, (T.StructType, T.ArrayType, T.MapType, T.VariantType))

@@ -1,0 +1,159 @@
+"""A plan run over a batch: each tree becomes a few DataFrames of combined partials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from pyspark.sql import DataFrame
+
+from weft.engine.fragments.safety import may_raise
+from weft.engine.slicing.method import Kind as Slicing
+from weft.plan.layout import Layout
+from weft.plan.lower import can_lower
+from weft.plan.plan import Plan
+from weft.plan.time_axis import TimeAxis
+from weft.plan.tree import Tree
+from weft.query.query import Query
+from weft.query.syntax.reader import read_expression
+from weft.spark.batch.choice import Choice, choose
+from weft.spark.batch.finals import final_choices, finals
+from weft.spark.batch.rewrite import covered_frame, grouped_frame, slices_frame, windows_frame
+from weft.spark.batch.shards import shards
+from weft.spark.batch.statistics import Measured
+from weft.spark.only_spark import is_ansi, unfit_reason
+from weft.spark.verify.native import native
+
+Engine = Literal["operator", "rewrite"]
+
+
+@dataclass(frozen=True, eq=False)
+class SharedFrame:
+    """The combined partials of one fold of a tree: `target`, `start`, keys `k..`, parts `p..`."""
+
+    layout: Layout
+    fold: int
+    frame: DataFrame
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries that are answered from here."""
+        places = zip(self.layout.queries, self.layout.places, strict=True)
+        return [query for query, (fold, _) in places if fold == self.fold]
+
+
+@dataclass(frozen=True, eq=False)
+class Direct:
+    """A query that runs as it is: alone in its tree, and no cheaper cut into slices."""
+
+    query: Query
+    frame: DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """A plan's frames, none of them computed yet, and how each tree is run."""
+
+    axis: TimeAxis
+    pieces: tuple[SharedFrame | Direct, ...]
+    choices: tuple[Choice, ...] = field(default=())
+
+
+def run_plan(
+    df: DataFrame,
+    axis: TimeAxis,
+    plan: Plan,
+    engine: Engine,
+    types: Mapping[str, str],
+    measured: Measured | None = None,
+    slicing: Slicing | None = None,
+) -> Batch:
+    """Build the frames of every tree of the plan; nothing is computed before one is used.
+
+    `types` are those of the aggregates' arguments and of the keys; `slicing` asks for one way of
+    cutting.
+    """
+    pieces: list[SharedFrame | Direct] = []
+    choices: list[Choice] = []
+    ansi = is_ansi(df)
+    for tree in plan.trees:
+        queries = [plan.queries[int(row)] for row in tree.rows]
+        for some in safe_groups(queries, types):
+            layout = Layout.of(some, axis.quoted, types)
+            own = {query.name: _own_reason(layout, query, types, ansi) for query in some}
+            for query in (inexact := [q for q in some if own[q.name] is not None]):
+                pieces.append(Direct(query, native(df, axis, query)))
+                choices.append(Choice("native", f"{query.name}: {own[query.name]}", tree.number))
+            exact = [query for query in some if query not in inexact]
+            if exact:
+                layout = Layout.of(exact, axis.quoted, types) if inexact else layout
+                choice = choose(layout, tree, engine, df)
+                found, details = run_tree(df, axis, layout, tree, choice, measured, slicing)
+                pieces += found
+                choices.append(replace(choice, tree=tree.number, details=details))
+    return Batch(axis, tuple(pieces), tuple(choices))
+
+
+def _own_reason(layout: Layout, query: Query, types: Mapping[str, str], ansi: bool) -> str | None:
+    """Why a query runs as it is; None if it can be answered from slices."""
+    if not can_lower(layout, query):
+        return "it has an answer that only Spark itself rounds as it does"
+    return unfit_reason(query, types, ansi=ansi)
+
+
+def run_tree(
+    df: DataFrame,
+    axis: TimeAxis,
+    layout: Layout,
+    tree: Tree,
+    choice: Choice,
+    measured: Measured | None,
+    slicing: Slicing | None,
+) -> tuple[list[SharedFrame | Direct], tuple[str, ...]]:
+    """The frames of one tree, and what there is to say of how it is run."""
+    if choice.method == "native":
+        return [Direct(query, native(df, axis, query)) for query in layout.queries], ()
+    if choice.method == "coverage":
+        assert tree.coverage is not None
+        return [SharedFrame(layout, 0, covered_frame(df, axis, layout, tree.coverage))], ()
+    if choice.method == "sql":
+        partials = slices_frame(df, axis, layout)
+        return [
+            SharedFrame(
+                layout, number, windows_frame(grouped_frame(partials, layout, fold), layout, fold)
+            )
+            for number, fold in enumerate(layout.grouping_sets)
+        ], ()
+    cut = shards(df, axis, layout, measured, slicing)
+    details = [f"slices by {cut.slicing}"]
+    if not cut.one_fragment:
+        details += [
+            f"fragments of {'; '.join(map(str.strip, cut.fragments.explain().splitlines()))}"
+        ]
+    details += final_choices(cut.frame, layout)
+    found: list[SharedFrame | Direct] = []
+    for number, fold in enumerate(layout.grouping_sets):
+        kept = grouped_frame(cut.frame, layout, fold)
+        found.append(SharedFrame(layout, number, finals(kept, layout, fold, cut.fragments)))
+    return found, tuple(details)
+
+
+def safe_groups(queries: Sequence[Query], types: Mapping[str, str]) -> list[list[Query]]:
+    """The queries of a tree by which rows their expressions may be evaluated on.
+
+    A query's keys and arguments are evaluated for the rows of every query in its tree. Where they
+    can fail (a division by zero in ANSI mode) on rows that the query's predicate keeps away, the
+    query shares only with those of the same predicate, so that it fails exactly where it would
+    by itself.
+    """
+    if len({query.predicate for query in queries}) == 1:
+        return [list(queries)]
+    groups: dict[str | None, list[Query]] = {}
+    for query in queries:
+        texts = [key.expression for key in query.keys]
+        texts += [arg for call in query.calls for arg in call.args]
+        fails = any(may_raise(read_expression(text), types.get) for text in dict.fromkeys(texts))
+        # Without a predicate it sees every row anyway.
+        groups.setdefault(query.predicate if fails else None, []).append(query)
+    return list(groups.values())

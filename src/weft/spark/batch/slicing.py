@@ -1,0 +1,88 @@
+"""Slices on Spark: the start of the slice that a row's time lies in, as a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.functions import arrow_udf
+
+from weft.engine.slicing.edges import TreeEdges
+from weft.engine.slicing.method import SliceMethod
+from weft.engine.slicing.slice_sql import greatest_sql, lookup_sql
+from weft.errors import EngineError
+
+SLICE = "weft_slice"
+_TIME = "weft_slice_time"
+# Keeps filters on the column from being evaluated once more below it; see `fragments`.
+_SETTLED = "(spark_partition_id() & 0)"
+
+
+def slice_column(time: str, edges: TreeEdges, method: SliceMethod) -> Column:
+    """The start of the slice that a time lies in; null where the time is, or no window takes it.
+
+    `time` is SQL of a long (`TimeAxis.units()`): microseconds, or units of an integer axis.
+    """
+    if method.kind == "greatest":
+        return F.expr(greatest_sql(edges, time))
+    if method.kind == "lookup":
+        if method.table is None:
+            raise EngineError("a slice method of kind 'lookup' has no table: use choose_method")
+        return F.expr(lookup_sql(edges, method.table, time))
+    # PySpark's stubs ask for a functionType; without one it is read from the function's hints.
+    search: Callable[[Column], Column] = arrow_udf(  # type: ignore[call-overload]
+        SliceSearch(edges).column, "bigint"
+    )
+    return search(F.expr(time))
+
+
+def with_slices(
+    df: DataFrame, time: str, edges: TreeEdges, method: SliceMethod, name: str = SLICE
+) -> DataFrame:
+    """The rows that lie in some slice that is needed, with the slice's start."""
+    rows = df.selectExpr("*", f"{time} AS {_TIME}")
+    rows = rows.withColumn(name, slice_column(_TIME, edges, method)).drop(_TIME)
+    if method.kind != "search":
+        rows = rows.withColumn(name, F.expr(f"{name} | {_SETTLED}"))
+    return rows.where(f"{name} IS NOT NULL")
+
+
+@dataclass(frozen=True, eq=False)
+class SliceSearch:
+    """Slices by search in Arrow code, for workers: as a column, or over whole batches."""
+
+    edges: TreeEdges
+
+    def column(self, times: pa.Array) -> pa.Array:
+        """The slice of each time."""
+        return slices_of(times, self.edges)
+
+    def batches(
+        self, time: str, name: str = SLICE
+    ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+        """For `mapInArrow`: batches with the column `time`, of longs, get the slices as well."""
+
+        def add(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                yield batch.append_column(name, slices_of(batch.column(time), self.edges))
+
+        return add
+
+
+def slices_of(times: pa.Array, edges: TreeEdges) -> pa.Array:
+    """The start of each time's slice; null where there is none.
+
+    >>> slices_of(pa.array([7, None, -1]), TreeEdges([(0, 5)])).to_pylist()
+    [5, None, -5]
+    """
+    absent = np.asarray(times.is_null())
+    starts = np.zeros(len(times), dtype=np.int64)
+    present = ~absent
+    if present.any():
+        starts[present] = edges.slice_start(np.asarray(times.drop_null().cast(pa.int64())))
+        absent |= ~edges.needed(starts)
+    return pa.array(starts, pa.int64(), mask=absent)

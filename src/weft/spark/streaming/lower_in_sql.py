@@ -1,0 +1,76 @@
+"""Queries whose answers are expressions over aggregates: lowered by Spark SQL on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import reduce
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from weft.plan.time_axis import TimeAxis
+from weft.sinks.wire import COLUMNS, Decode, to_wire
+from weft.spark.streaming.compile import Compiled
+from weft.stream.catalogue import Catalogue
+
+
+class Encode:
+    """For `mapInArrow`: a query's typed answers as rows of the operator's output."""
+
+    def __init__(self, query: int, schema: pa.Schema) -> None:
+        self.query, self.schema = query, schema
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        tables = [pa.Table.from_batches([batch]) for batch in batches if batch.num_rows]
+        if tables:
+            table = pa.concat_tables(tables).rename_columns(self.schema.names).cast(self.schema)
+            context = TaskContext.get()
+            partition = 0 if context is None else context.partitionId()  # files are named by it
+            yield pa.RecordBatch.from_pydict(
+                {
+                    "query": pa.array([self.query], pa.int32()),
+                    "bucket": pa.array([partition], pa.int32()),
+                    "rows": pa.array([table.num_rows], pa.int64()),
+                    "payload": pa.array([to_wire(table)], pa.binary()),
+                }
+            )
+
+
+@contextmanager
+def lowered_frame(
+    frame: DataFrame, axis: TimeAxis, compiled: Compiled, catalogue: Catalogue
+) -> Iterator[DataFrame]:
+    """The operator's output with every query's answers as they should be.
+
+    Without expressions over aggregates (or under the rewrite engine, which lowers them itself)
+    that is the output as it is. With some, it is kept for the
+    time of the micro-batch, because it may be computed only once.
+    """
+    if not compiled.lowered_in_sql or catalogue.settings.engine != "operator":
+        yield frame
+        return
+    kept = frame.persist()
+    try:
+        numbers = sorted(compiled.lowered_in_sql)
+        listed = ", ".join(map(str, numbers))
+        frames = [kept.where(f"query NOT IN ({listed})")]
+        present = {
+            row[0]
+            for row in kept.where(f"query IN ({listed})").select("query").distinct().collect()
+        }
+        for entry in catalogue.entries:
+            if entry.number in present:
+                arrow = compiled.lowerings[entry.number].schema
+                rows = kept.where(f"query = {entry.number}").select("payload").coalesce(1)
+                partials = rows.mapInArrow(Decode(arrow), from_arrow_schema(arrow))
+                typed = compiled.lowered_in_sql[entry.number].applied(partials, axis, entry.query)
+                encode = Encode(entry.number, compiled.answered[entry.number].arrow)
+                # By place: mapInArrow takes a dot in a name for the way to a field.
+                placed = typed.toDF(*(f"c{at}" for at in range(len(typed.columns))))
+                frames.append(placed.mapInArrow(encode, COLUMNS))
+        yield reduce(DataFrame.unionAll, frames)
+    finally:
+        kept.unpersist()

@@ -1,0 +1,72 @@
+"""Expressions over aggregates and HAVING, as Spark SQL over a query's combined partials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from weft.algebra.aggregate import Aggregate
+from weft.algebra.part import Part
+from weft.errors import EngineError
+from weft.plan.time_axis import TimeAxis, quote
+from weft.query.query import Query
+
+
+@dataclass(frozen=True)
+class OutputSql:
+    """SQL over the columns `start`, `k0`, ... and `p0_total`, ... of one query."""
+
+    inner: str
+    """The column in which the partials lie meanwhile; no name of the query's."""
+    outputs: tuple[tuple[str, str], ...]
+    """Name and SQL of each output."""
+    having: str | None
+
+    def applied(self, frame: DataFrame, axis: TimeAxis, query: Query) -> DataFrame:
+        """The plain query's columns and rows, from its combined partials."""
+        columns = [("window", axis.window("start", query.window.range))]
+        columns += [(key.name, f"k{at}") for at, key in enumerate(query.keys)]
+        # The partials go into one column, so that no name of the query's can mean one of theirs.
+        named = frame.selectExpr(
+            f"struct(*) AS {self.inner}", *(f"{sql} AS {quote(name)}" for name, sql in columns)
+        )
+        selected = [quote(name) for name, _ in columns]
+        selected += [f"{sql} AS {quote(name)}" for name, sql in self.outputs]
+        if self.having is None:
+            return named.selectExpr(*selected)
+        kept = named.selectExpr(*selected, f"{self.having} AS {self.inner}")
+        return kept.where(self.inner).drop(self.inner)
+
+
+def output_sql(
+    query: Query, time: str, names: Mapping[Part, Sequence[str]], types: Mapping[str, str]
+) -> OutputSql:
+    """How Spark SQL makes the query's answers of its partials."""
+
+    taken = {name.casefold() for name in (*query.aggs, *(key.name for key in query.keys))}
+    inner = "weft_partials"
+    while inner in taken:
+        inner += "_"
+
+    def answer(call: Aggregate) -> str:
+        kept = call.ordered(time)
+        known = [types[arg] for arg in call.args if arg in types]
+        columns = [[f"{inner}.{name}" for name in names[part]] for part in kept.parts]
+        sql = kept.spark_lower(columns, known or None)
+        if sql is None:
+            raise EngineError(
+                f"query {query.name!r}: {call.function}({', '.join(call.args)}) has no exact form "
+                f"in SQL, so it cannot stand in an expression: ask for it as an output of its own"
+            )
+        return sql
+
+    outputs = tuple(
+        (output.name, output.render([answer(call) for call in output.calls]))
+        for output in query.outputs
+    )
+    having = query.having_filter
+    if having is None:
+        return OutputSql(inner, outputs, None)
+    return OutputSql(inner, outputs, having.render([answer(call) for call in having.calls]))

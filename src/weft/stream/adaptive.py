@@ -1,0 +1,111 @@
+"""What a plan predicted beside what is measured, and a better plan when they are far apart.
+
+Measured are the rate, and of every store how many groups and fragments there are to a slice; the
+last two are known to the `engine` cost model only.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+from weft.plan.cost import Statistics
+from weft.plan.optimizer import plan_request
+from weft.plan.plan import Plan
+from weft.stream.catalogue import Catalogue
+from weft.stream.status import Tally
+from weft.stream.tree_schema import TreeSchema
+
+PAUSE = 60.0
+"""Seconds between two changes of plan: each costs a restart."""
+BATCHES = 3
+"""Micro-batches to be seen before anything is concluded."""
+
+
+@dataclass
+class Adapter:
+    """Re-plans with what was measured when the present plan has become too dear."""
+
+    changed_at: float = float("-inf")
+
+    def better_plan(
+        self, catalogue: Catalogue, tally: Tally, rate: float | None, now: float | None = None
+    ) -> Plan | None:
+        """Another plan of the same queries, if the present one costs more than its tolerance."""
+        now = time.monotonic() if now is None else now
+        if rate is None or tally.batches < BATCHES or now - self.changed_at < PAUSE:
+            return None
+        plan = Plan.from_dict(catalogue.plan)
+        plan = repriced(plan, rate, measured_statistics(plan, catalogue, tally))
+        better = plan_request(plan.request)
+        if plan.cost <= (1.0 + plan.request.options.tolerance) * better.cost:
+            return None
+        self.changed_at = now
+        return better
+
+
+def repriced(plan: Plan, rate: float, statistics: Statistics) -> Plan:
+    """The same trees, priced at another rate and with other statistics."""
+    options = replace(plan.request.options, rate=rate, statistics=statistics)
+    request = replace(plan.request, options=options)
+    return Plan(request, plan.labels, plan.edge_rates, plan.coverages, plan.report)
+
+
+def measured_statistics(plan: Plan, catalogue: Catalogue, tally: Tally) -> Statistics:
+    """The plan's statistics with groups and fragments as they were seen, where they were."""
+    known = plan.request.options.statistics
+    fragments = max((one["fragments"] for one in tally.last), default=0)
+    groups: dict[str, float] = {}
+    for store in catalogue.stores:
+        keys = ",".join(key.value for key in store.keys)
+        if keys and tally.cuts.get(store.number):
+            told_apart = max(1, fragments) if store.predicates else 1
+            seen = shards_per_slice(tally, store.number) / told_apart
+            groups[keys] = max(1.0, seen, groups.get(keys, 0.0))
+    return replace(
+        known,
+        groups=groups or known.groups,
+        fragments=float(fragments) if fragments > 1 else known.fragments,
+    )
+
+
+def shards_per_slice(tally: Tally, store: int) -> float:
+    """How many shards of a store there are to a slice, in all buckets."""
+    return tally.shards.get(store, 0) / max(1, tally.cuts.get(store, 0))
+
+
+def measured_lines(plan: Plan, catalogue: Catalogue, tally: Tally, rate: float | None) -> list[str]:
+    """Predicted against measured: the rate, and each store's shards per slice and time."""
+    if rate is None:
+        return ["measured: nothing yet"]
+    now = repriced(plan, rate, measured_statistics(plan, catalogue, tally))
+    lines = [
+        f"measured: {rate:,.6g} rows per second (planned for {plan.rate:,.6g}); "
+        f"at that rate the plan costs {now.cost:,.6g} (predicted {plan.cost:,.6g})"
+    ]
+    for store in catalogue.stores:
+        users = [
+            entry.query.name
+            for entry in catalogue.entries
+            if any(assignment.store == store.number for assignment in entry.assignments)
+        ]
+        predicted = sum(1.0 / step for _, step in store.cuts()) * now.request.unit
+        held = tally.store(store.number)
+        seconds = tally.merging.get(store.number, 0.0) + tally.answering.get(store.number, 0.0)
+        lines.append(
+            f"store {store.number}: {len(users)} queries, at most {predicted:,.6g} edges per unit; "
+            f"{shards_per_slice(tally, store.number):,.6g} shards per slice"
+            f"{expected(plan, store)}, {held['slices']:,} slices and "
+            f"{held['bytes']:,} bytes held, {seconds:.3g} s"
+        )
+    return lines
+
+
+def expected(plan: Plan, store: TreeSchema) -> str:
+    """What the plan counted on, if its cost model counts groups and fragments at all."""
+    options = plan.request.options
+    if options.cost != "engine":
+        return ""
+    groups = options.statistics.groups_of(frozenset(key.value for key in store.keys))
+    fragments = options.statistics.fragments or max(1, len(store.predicates))
+    return f" (planned for at most {groups * (fragments if store.predicates else 1):,.6g})"

@@ -1,0 +1,274 @@
+"""The catalogue: which queries run on a checkpoint, by which plan, from which stores.
+
+One numbered file per change, written whole or not at all, so that a crash in the middle of a
+change leaves the old set of queries or the new one. A restart needs nothing but the checkpoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from weft.engine.program import FAR
+from weft.engine.state.codec import LAYOUT, REMEDY
+from weft.errors import CheckpointError
+from weft.query.query import Query
+from weft.sinks.files import Folder
+from weft.stream.tree_schema import TreeSchema
+
+VERSION = 1
+_KIND = "catalogue"
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The windows of a query that start in `[since, until)` are answered from a store."""
+
+    store: int
+    since: int = -FAR
+    until: int = FAR
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A query in the catalogue."""
+
+    number: int
+    """Never used again, also when the query is dropped and comes back."""
+    query: Query
+    complete_from: int | None
+    """Windows that start at or after it are answered; None: all of them."""
+    assignments: tuple[Assignment, ...]
+    paused: int | None = None
+    """Micro-batches from this number on deliver no answers of it; None: all deliver.
+
+    A number and not a flag, so that a micro-batch that is run again is delivered as it was.
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "number": self.number,
+            "query": self.query.to_dict(),
+            "complete_from": self.complete_from,
+            "assignments": [[a.store, a.since, a.until] for a in self.assignments],
+            "paused": self.paused,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Entry:
+        """Read what `to_dict` wrote."""
+        return cls(
+            data["number"],
+            Query.from_dict(data["query"]),
+            data["complete_from"],
+            tuple(Assignment(*entry) for entry in data["assignments"]),
+            data.get("paused"),
+        )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What stays the same for the life of a checkpoint."""
+
+    time: str
+    """The time column."""
+    kind: str
+    """Its type: timestamp, timestamp_ntz, date or integer."""
+    watermark: str
+    buckets: tuple[int, ...]
+    """A number for each bucket, chosen so that Spark spreads them evenly over `partitions`."""
+    partitions: int
+    mode: str
+    """append or update."""
+    engine: str = "operator"
+    """operator, or rewrite: Spark's own operators only."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {**self.__dict__, "buckets": list(self.buckets)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Settings:
+        """Read what `to_dict` wrote."""
+        return cls(**{**data, "buckets": tuple(data["buckets"])})
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """The queries, the plan and the stores, as of one change."""
+
+    number: int
+    settings: Settings
+    entries: tuple[Entry, ...]
+    stores: tuple[TreeSchema, ...]
+    plan: dict[str, Any]
+    next_query: int = 1
+    next_store: int = 1
+
+    @property
+    def queries(self) -> list[Query]:
+        """The queries, in the order in which they came."""
+        return [entry.query for entry in self.entries]
+
+    def entry(self, name: str) -> Entry:
+        """The query with this name, whatever its case."""
+        for entry in self.entries:
+            if entry.query.name.lower() == name.lower():
+                return entry
+        known = ", ".join(repr(query.name) for query in self.queries)
+        raise CheckpointError(f"no query {name!r} on this checkpoint; it has {known or 'none'}")
+
+    def with_paused(self, name: str, since: int | None) -> Catalogue:
+        """The next catalogue, in which a query is paused from a micro-batch on, or resumed."""
+        chosen = self.entry(name)
+        entries = tuple(
+            replace(entry, paused=since) if entry is chosen else entry for entry in self.entries
+        )
+        return replace(self, number=self.number + 1, entries=entries)
+
+    def silent(self, batch: int) -> frozenset[int]:
+        """The numbers of the queries whose answers a micro-batch does not deliver."""
+        paused = ((entry.number, entry.paused) for entry in self.entries)
+        return frozenset(number for number, since in paused if since is not None and since <= batch)
+
+    def youngest_untrusted(self) -> dict[int, int]:
+        """For every store the untrusted query that came last, if it has any."""
+        return {
+            assignment.store: entry.number
+            for entry in sorted(self.entries, key=lambda entry: entry.number)
+            if not entry.query.trusted
+            for assignment in entry.assignments
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "version": VERSION,
+            "layout": LAYOUT,
+            "number": self.number,
+            "settings": self.settings.to_dict(),
+            "entries": [entry.to_dict() for entry in self.entries],
+            "stores": [store.to_dict() for store in self.stores],
+            "plan": self.plan,
+            "next_query": self.next_query,
+            "next_store": self.next_store,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Catalogue:
+        """Read what `to_dict` wrote; other versions are refused."""
+        for name, known in (("version", VERSION), ("layout", LAYOUT)):
+            if data.get(name) != known:
+                raise CheckpointError(
+                    f"the catalogue has {name} {data.get(name)!r}; this weft reads {known}: "
+                    f"{REMEDY}"
+                )
+        return cls(
+            data["number"],
+            Settings.from_dict(data["settings"]),
+            tuple(Entry.from_dict(entry) for entry in data["entries"]),
+            tuple(TreeSchema.from_dict(store) for store in data["stores"]),
+            data["plan"],
+            data["next_query"],
+            data["next_store"],
+        )
+
+
+class CatalogueFiles:
+    """The catalogue's files in a checkpoint: `<checkpoint>/weft/catalogue/00000001.json`."""
+
+    def __init__(self, checkpoint: str) -> None:
+        self.folder = Folder(checkpoint).sub("weft").sub("catalogue")
+
+    def latest(self) -> Catalogue | None:
+        """The catalogue as of the last change; None on a new checkpoint."""
+        names = self.folder.kept_names()
+        if not names:
+            return None
+        return Catalogue.from_dict(self.folder.kept(names[-1], _KIND))
+
+    def numbers(self) -> list[int]:
+        """The numbers of the changes so far, oldest first."""
+        return [int(name.removesuffix(".json")) for name in self.folder.kept_names()]
+
+    def read(self, number: int) -> Catalogue:
+        """The catalogue as of one change."""
+        return Catalogue.from_dict(self.folder.kept(_file(number), _KIND))
+
+    def ever(self) -> dict[str, Query]:
+        """Every query that ever ran on the checkpoint, by name in lower case, as last known."""
+        known: dict[str, Query] = {}
+        for name in self.folder.kept_names():
+            past = Catalogue.from_dict(self.folder.kept(name, _KIND))
+            known.update({query.name.lower(): query for query in past.queries})
+        return known
+
+    def write(self, catalogue: Catalogue) -> None:
+        """Make this the catalogue."""
+        self.folder.keep(_file(catalogue.number), _KIND, catalogue.to_dict())
+
+    def withdraw(self, catalogue: Catalogue) -> None:
+        """Take a change back that could not be started with: the one before is the latest again."""
+        self.folder.unkeep(_file(catalogue.number))
+
+
+def _file(number: int) -> str:
+    return f"{number:08d}.json"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a stream has come, as its last micro-batch reported."""
+
+    batch: int = -1
+    max_event_time: int | None = None
+    """The greatest time seen."""
+    frontier: int | None = None
+    """Windows that end at or before it are closed."""
+    change: int = 0
+    """The number of the catalogue that the micro-batch ran under."""
+    clock: int | None = None
+    """The latest that the clock has said, in microseconds."""
+
+    def at_least(
+        self,
+        max_event_time: int | None,
+        frontier: int | None,
+        batch: int,
+        change: int = 0,
+        clock: int | None = None,
+    ) -> Progress:
+        """The further of this and another."""
+        return Progress(
+            max(self.batch, batch),
+            _greater(self.max_event_time, max_event_time),
+            _greater(self.frontier, frontier),
+            max(self.change, change),
+            _greater(self.clock, clock),
+        )
+
+
+def _greater(a: int | None, b: int | None) -> int | None:
+    return b if a is None else (a if b is None else max(a, b))
+
+
+class ProgressFile:
+    """`<checkpoint>/weft/progress.json`: written after every micro-batch, before Spark commits it.
+
+    So it is never behind what the state holds, which is what a change of queries relies on.
+    """
+
+    def __init__(self, checkpoint: str) -> None:
+        self.folder = Folder(checkpoint).sub("weft")
+
+    def read(self) -> Progress:
+        """The progress; that of a new stream if there is none."""
+        if "progress.json" not in self.folder.kept_names():
+            return Progress()
+        return Progress(**self.folder.kept("progress.json", "progress"))
+
+    def write(self, progress: Progress) -> None:
+        """Replace it."""
+        self.folder.keep("progress.json", "progress", dict(progress.__dict__))

@@ -1,0 +1,175 @@
+"""From one catalogue to the next: which store serves whom when queries come, go or move."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from weft.engine.program import FAR, QueryWindows
+from weft.plan.plan import Plan
+from weft.plan.time_axis import quote
+from weft.query.query import Query
+from weft.stream.catalogue import Assignment, Catalogue, Entry, Progress, Settings
+from weft.stream.tree_schema import TreeSchema, first_start
+
+
+def first_catalogue(plan: Plan, settings: Settings) -> Catalogue:
+    """The catalogue of a new checkpoint."""
+    empty = Catalogue(0, settings, (), (), {})
+    return next_catalogue(empty, plan, Progress())
+
+
+def next_catalogue(
+    now: Catalogue, plan: Plan, progress: Progress, backfill: Collection[str] = ()
+) -> Catalogue:
+    """The catalogue under another plan.
+
+    Queries keep their store where they can. One that moves to another store is answered from the
+    old one up to the window from which the new one is complete, so that no window is lost or
+    doubled. A new query begins with the first window after everything seen so far; with
+    `backfill`, with the first open window of which the slices are already kept.
+    """
+    since = -FAR if progress.max_event_time is None else progress.max_event_time + 1
+    frontier = -FAR if progress.frontier is None else progress.frontier
+    old = {entry.query.name.lower(): entry for entry in now.entries if _same(entry, plan)}
+    served = _Stores(now, old, frontier)
+    entries: dict[str, Entry] = {}
+    next_query = now.next_query
+    for store, queries in served.match(plan):
+        for query in queries:
+            before = old.get(query.name.lower())
+            keep = before.assignments[-1] if before else None
+            if keep is not None and keep.store == store:
+                entries[query.name.lower()] = before  # type: ignore[assignment]
+                continue
+            wants_old = before is not None or query.name.lower() in {b.lower() for b in backfill}
+            start = served.complete_from(store, query, since, wants_old)
+            fresh = Assignment(store, start)
+            if before is None:
+                number, next_query = next_query, next_query + 1
+                complete = None if start <= -FAR else start
+                entries[query.name.lower()] = Entry(number, query, complete, (fresh,))
+            else:
+                assert keep is not None
+                handed = replace(keep, until=max(start, keep.since))
+                moved = (*before.assignments[:-1], handed, replace(fresh, since=handed.until))
+                entries[query.name.lower()] = replace(before, assignments=moved)
+    ordered = [entries[query.name.lower()] for query in plan.queries]
+    pruned = [_pruned(entry, frontier) for entry in ordered]
+    return Catalogue(
+        now.number + 1,
+        now.settings,
+        tuple(pruned),
+        served.renewed(pruned, since),
+        plan.to_dict(),
+        next_query,
+        served.next_store,
+    )
+
+
+def _same(entry: Entry, plan: Plan) -> bool:
+    """Whether the entry's query is in the plan, unchanged."""
+    named = {query.name.lower(): query for query in plan.queries}
+    found = named.get(entry.query.name.lower())
+    return found is not None and found.to_dict() == entry.query.to_dict()
+
+
+def _pruned(entry: Entry, frontier: int) -> Entry:
+    """The entry without assignments whose windows are all closed; the last one always stays."""
+    kept = [
+        assignment
+        for assignment in entry.assignments[:-1]
+        if service(entry.query, assignment).next_start(frontier) is not None
+    ]
+    return replace(entry, assignments=(*kept, entry.assignments[-1]))
+
+
+def service(query: Query, assignment: Assignment) -> QueryWindows:
+    """An assignment's windows, as far as times go."""
+    window = query.window
+    times = (window.range, window.slide, window.phase, assignment.since, assignment.until)
+    return QueryWindows(0, *times, keys=(), predicate=None, parts=())
+
+
+class _Stores:
+    """The stores of a catalogue while they are matched with the trees of another plan."""
+
+    def __init__(self, now: Catalogue, old: dict[str, Entry], frontier: int) -> None:
+        self.now, self.old, self.frontier = now, old, frontier
+        self.known = {store.number: store for store in now.stores}
+        self.next_store = now.next_store
+        self.new: dict[int, list[Query]] = {}
+
+    def match(self, plan: Plan) -> list[tuple[int, list[Query]]]:
+        """For every tree its store: the one that serves most of its queries, or a new one."""
+        found: list[tuple[int, list[Query]]] = []
+        taken: set[int] = set()
+        trees = [[plan.queries[int(row)] for row in tree.rows] for tree in plan.trees]
+        for queries in sorted(trees, key=len, reverse=True):
+            votes: dict[int, int] = {}
+            for query in queries:
+                entry = self.old.get(query.name.lower())
+                if entry is not None:
+                    number = entry.assignments[-1].store
+                    votes[number] = votes.get(number, 0) + 1
+            free = {number: count for number, count in votes.items() if number not in taken}
+            store = max(free, key=lambda number: (free[number], -number), default=None)
+            rest = queries
+            if store is not None:
+                taken.add(store)
+                mine = [query for query in queries if self.known[store].admits(query)]
+                rest = [query for query in queries if not self.known[store].admits(query)]
+                found.append((store, mine))
+            if rest:
+                found.append((self._open(rest), rest))
+        return found
+
+    def _open(self, queries: Sequence[Query]) -> int:
+        number, self.next_store = self.next_store, self.next_store + 1
+        self.new[number] = list(queries)
+        return number
+
+    def complete_from(self, number: int, query: Query, since: int, wants_old: bool) -> int:
+        """The first window that the store can answer for a query that it has not served so far."""
+        store = self.known.get(number)
+        if not wants_old or store is None:
+            return first_start(query.window, since)
+        extended = store.serving([*self._queries_of(number), query], since)
+        kept = self._kept_from(number)
+        start = first_start(query.window, max(extended.complete_since(query), kept))
+        still_open = service(query, Assignment(0, start)).next_start(self.frontier)
+        return first_start(query.window, since) if still_open is None else still_open
+
+    def _queries_of(self, number: int) -> list[Query]:
+        return [
+            entry.query
+            for entry in self.now.entries
+            if any(assignment.store == number for assignment in entry.assignments)
+        ]
+
+    def _kept_from(self, number: int) -> int:
+        """Slices from here on are still in the state."""
+        if self.frontier <= -FAR:
+            return -FAR
+        starts = [
+            service(entry.query, assignment).next_start(self.frontier)
+            for entry in self.now.entries
+            for assignment in entry.assignments
+            if assignment.store == number
+        ]
+        return min((start for start in starts if start is not None), default=FAR)
+
+    def renewed(self, entries: Sequence[Entry], since: int) -> tuple[TreeSchema, ...]:
+        """The stores that anyone is assigned to, with the elements that they need."""
+        time = quote(self.now.settings.time)
+        stores = []
+        users: dict[int, list[Query]] = {}
+        for entry in entries:
+            for assignment in entry.assignments:
+                users.setdefault(assignment.store, []).append(entry.query)
+        for number, queries in sorted(users.items()):
+            if number in self.known:
+                stores.append(self.known[number].serving(queries, since))
+            else:
+                stores.append(TreeSchema.of(number, queries, time, since))
+        return tuple(stores)

@@ -1,0 +1,124 @@
+"""A stream's status as Prometheus text, and a small server for it on the loopback interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+from weft.stream.status import Status
+
+_HELP = {
+    "weft_active": "1 while the stream runs",
+    "weft_batch": "number of the last micro-batch",
+    "weft_rows": "rows of the last micro-batch",
+    "weft_rows_per_second": "rows per second of the last micro-batch",
+    "weft_batch_seconds": "seconds that the last micro-batch took",
+    "weft_lag_seconds": "seconds from the greatest time seen to now",
+    "weft_state_bytes": "bytes of pieces in the state",
+    "weft_slices": "slices in the state",
+    "weft_state_read_bytes": "bytes of pieces that the last micro-batch read",
+    "weft_state_written_bytes": "bytes of pieces that the last micro-batch wrote",
+    "weft_ahead_rows_total": "rows set aside because their time was far ahead of the clock",
+    "weft_damaged_requests": "requests that could not be read and were set aside",
+    "weft_queries": "queries that run",
+    "weft_changes": "number of the catalogue entry that runs",
+    "weft_query_late_rows_total": "rows that came when all their windows were closed",
+    "weft_query_answers_total": "answers given by this process",
+    "weft_query_share": "part of the operator's time that the query answers for",
+    "weft_store_slices": "slices of a store",
+    "weft_store_state_bytes": "bytes of a store's pieces",
+}
+
+
+def prometheus(status: Status) -> str:
+    """The status in Prometheus' text format."""
+    samples: list[tuple[str, dict[str, str], float]] = [
+        ("weft_active", {}, float(status.active)),
+        ("weft_batch", {}, status.batch),
+        ("weft_rows", {}, status.rows),
+        ("weft_rows_per_second", {}, status.rows_per_second),
+        ("weft_batch_seconds", {}, status.batch_seconds),
+        ("weft_state_bytes", {}, status.state_bytes),
+        ("weft_slices", {}, status.slices),
+        ("weft_state_read_bytes", {}, status.read_bytes),
+        ("weft_state_written_bytes", {}, status.written_bytes),
+        ("weft_ahead_rows_total", {}, status.ahead_rows),
+        ("weft_damaged_requests", {}, len(status.damaged_requests)),
+        ("weft_queries", {}, len(status.queries)),
+        ("weft_changes", {}, status.changes),
+    ]
+    if status.lag is not None:
+        samples.append(("weft_lag_seconds", {}, status.lag))
+    for query in status.queries:
+        label = {"query": query.name}
+        samples += [
+            ("weft_query_late_rows_total", label, query.late_rows),
+            ("weft_query_answers_total", label, query.answers),
+            ("weft_query_share", label, query.share),
+        ]
+    for store in status.stores:
+        label = {"store": str(store.number)}
+        samples += [
+            ("weft_store_slices", label, store.slices),
+            ("weft_store_state_bytes", label, store.state_bytes),
+        ]
+    return text(samples)
+
+
+def text(samples: Iterable[tuple[str, dict[str, str], float]]) -> str:
+    """Samples as text, those of one metric together.
+
+    >>> print(text([("weft_rows", {}, 5), ("weft_query_share", {"query": 'a"b'}, 0.5)]), end="")
+    # HELP weft_rows rows of the last micro-batch
+    # TYPE weft_rows gauge
+    weft_rows 5
+    # HELP weft_query_share part of the operator's time that the query answers for
+    # TYPE weft_query_share gauge
+    weft_query_share{query="a\\"b"} 0.5
+    """
+    by_name: dict[str, list[str]] = {}
+    for name, labels, value in samples:
+        listed = ",".join(f'{key}="{_escaped(label)}"' for key, label in labels.items())
+        by_name.setdefault(name, []).append(
+            f"{name}{{{listed}}} {value:g}" if listed else f"{name} {value:g}"
+        )
+    lines = []
+    for name, some in by_name.items():
+        kind = "counter" if name.endswith("_total") else "gauge"
+        lines += [f"# HELP {name} {_HELP[name]}", f"# TYPE {name} {kind}", *some]
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(label: str) -> str:
+    return label.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+class MetricsServer:
+    """Serves `GET /metrics` on 127.0.0.1; port 0 takes any that is free."""
+
+    def __init__(self, metrics: Callable[[], str], port: int) -> None:
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                found = self.path.split("?")[0] == "/metrics"
+                body = metrics().encode() if found else b"see /metrics\n"
+                self.send_response(200 if found else 404)
+                self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_address[1]
+        self._thread = Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,115 @@
+"""The status of a running stream as a file in its checkpoint, with the last micro-batches."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from weft.errors import CheckpointError
+from weft.sinks.files import Folder
+from weft.stream.status import Status
+
+KEPT = 240
+"""Micro-batches that are remembered."""
+_FILE, _KIND = "status.json", "status"
+
+
+class Board:
+    """`<checkpoint>/weft/status.json`: what `Running.status()` says, for other processes.
+
+    It is written once a second at most, and only when a micro-batch or a change has come; the
+    history goes on where an earlier run of the stream left it.
+
+    >>> import tempfile
+    >>> checkpoint = tempfile.mkdtemp()
+    >>> status = Status(True, 0, 5, 2.5, 2.0, None, 9, None, 0, 0, 0, 0, 0, 1, (), ())
+    >>> Board(checkpoint, {"kind": "ParquetSink", "path": "/out"}).post(status)
+    >>> posted = read_board(checkpoint)
+    >>> posted["status"]["rows"], [one["batch"] for one in posted["history"]]
+    (5, [0])
+    """
+
+    def __init__(self, checkpoint: str, sink: Mapping[str, Any]) -> None:
+        self._folder = Folder(checkpoint).sub("weft")
+        self._sink = dict(sink)
+        before = read_board(checkpoint)
+        self._history: deque[dict[str, Any]] = deque(
+            before["history"] if before else (), maxlen=KEPT
+        )
+        self._posted: tuple[Any, ...] | None = None
+
+    def post(self, status: Status, reports: deque[dict[str, Any]] | None = None) -> None:
+        """Write the status, and a sample of every micro-batch that Spark has reported since."""
+        told = self._samples(status, reports)
+        mark = (status.active, status.batch, status.changes, status.error)
+        if not told and mark == self._posted:
+            return
+        self._history.extend(told)
+        body = {
+            "at": time.time(),
+            "sink": self._sink,
+            "status": asdict(status),
+            "history": list(self._history),
+        }
+        self._folder.write(_FILE, _KIND, body)
+        self._posted = mark
+
+    def _samples(
+        self, status: Status, reports: deque[dict[str, Any]] | None
+    ) -> list[dict[str, Any]]:
+        levels = {
+            "watermark": status.watermark,
+            "high": status.high,
+            "state_bytes": status.state_bytes,
+            "slices": status.slices,
+            "late": sum(query.late_rows for query in status.queries),
+            "answers": sum(query.answers for query in status.queries),
+        }
+        if reports is None:  # no listener: the status is all there is
+            if status.batch < 0 or (self._history and self._history[-1]["batch"] == status.batch):
+                return []
+            sample = {"rows": status.rows, "seconds": status.batch_seconds}
+            return [{"batch": status.batch, "at": time.time(), **sample, **levels}]
+        found = []
+        while reports:
+            report = reports.popleft()
+            found.append({**sample_of(report), **levels})
+        return found
+
+
+def sample_of(report: Mapping[str, Any]) -> dict[str, Any]:
+    """One of Spark's progress reports in short.
+
+    >>> sample_of({"batchId": 3, "timestamp": "1970-01-01T00:00:10.000Z", "numInputRows": 7,
+    ...            "durationMs": {"triggerExecution": 500}})
+    {'batch': 3, 'at': 10.0, 'rows': 7, 'seconds': 0.5}
+    """
+    began = datetime.fromisoformat(str(report["timestamp"]).replace("Z", "+00:00"))
+    return {
+        "batch": int(report["batchId"]),
+        "at": began.timestamp(),
+        "rows": int(report["numInputRows"]),
+        "seconds": float(report["durationMs"].get("triggerExecution", 0)) / 1000.0,
+    }
+
+
+def sink_facts(sink: object) -> dict[str, Any]:
+    """What a reader must know of a sink: its kind, and where its files lie if it has any."""
+    path = getattr(sink, "path", None)
+    if isinstance(path, str) and "://" not in path and not path.startswith(("file:", "dbfs:")):
+        path = os.path.abspath(path)
+    return {"kind": type(sink).__name__, "path": path}
+
+
+def read_board(checkpoint: str) -> dict[str, Any] | None:
+    """What a stream last posted on this checkpoint; None if nothing was, or it is damaged."""
+    try:
+        board: dict[str, Any] = Folder(checkpoint).sub("weft").read(_FILE, _KIND)
+    except CheckpointError:
+        return None
+    return board

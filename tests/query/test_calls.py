@@ -1,0 +1,123 @@
+"""Calls: what each means, and why others are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.algebra.aggregate import Aggregate
+from weft.errors import AggregateError, ExpressionError, QueryError
+from weft.query.calls import make_aggregate
+from weft.query.syntax.reader import read_expression
+from weft.query.syntax.tree import Call
+
+
+def read(sql: str) -> Aggregate:
+    node = read_expression(sql)
+    assert isinstance(node, Call)
+    return make_aggregate(sql, node)
+
+
+@pytest.mark.parametrize(
+    ("sql", "aggregate"),
+    [
+        ("count(*)", Aggregate("count")),
+        ("COUNT(1)", Aggregate("count")),
+        ("count('x')", Aggregate("count")),
+        ("count(NULL)", Aggregate("count", ("NULL",))),
+        ("count(X)", Aggregate("count", ("x",))),
+        ("count(a, 1, b)", Aggregate("count", ("a", "b"))),
+        ("count(DISTINCT a, b)", Aggregate("count_distinct", ("a", "b"))),
+        ("count_if(5 < x)", Aggregate("count", (), "x > 5")),
+        ("count_if(x > 5) FILTER (WHERE y)", Aggregate("count", (), "y AND x > 5")),
+        ("count(*) FILTER (WHERE 5 < x)", Aggregate("count", (), "x > 5")),
+        ("sum(price * volume)", Aggregate("sum", ("price * volume",))),
+        ("sum(volume * price)", Aggregate("sum", ("price * volume",))),
+        ("sum(DISTINCT x)", Aggregate("sum_distinct", ("x",))),
+        ("mean(x)", Aggregate("avg", ("x",))),
+        ("std(x)", Aggregate("stddev_samp", ("x",))),
+        ("stddev(x)", Aggregate("stddev_samp", ("x",))),
+        ("variance(x)", Aggregate("var_samp", ("x",))),
+        ("max(DISTINCT x)", Aggregate("max", ("x",))),
+        ("first(x)", Aggregate("first", ("x",))),
+        ("first_value(x) RESPECT NULLS", Aggregate("first", ("x",))),
+        ("any_value(x)", Aggregate("first", ("x",))),
+        ("first(x, true)", Aggregate("first_valid", ("x",))),
+        ("first(x, false)", Aggregate("first", ("x",))),
+        ("first(x IGNORE NULLS)", Aggregate("first_valid", ("x",))),
+        ("last_value(x) IGNORE NULLS", Aggregate("last_valid", ("x",))),
+        ("every(b)", Aggregate("bool_and", ("b",))),
+        ("some(b)", Aggregate("bool_or", ("b",))),
+        ("any(b)", Aggregate("bool_or", ("b",))),
+        ("first_n(x, 3)", Aggregate("first_n", ("x",), None, (3,))),
+        ("array_agg(x)", Aggregate("collect_list", ("x",))),
+        ("collect_list(DISTINCT x)", Aggregate("collect_set", ("x",))),
+        ("approx_count_distinct(x)", Aggregate("approx_count_distinct", ("x",), None, (9,))),
+        ("approx_count_distinct(x, 0.01)", Aggregate("approx_count_distinct", ("x",), None, (14,))),
+        (
+            "percentile_approx(x, 0.5D, 100)",
+            Aggregate("approx_percentile", ("x",), None, (269, "value", 0.5)),
+        ),
+        (
+            "approx_percentile(x, array(0.25, 1))",
+            Aggregate("approx_percentile", ("x",), None, (30565, "array", 0.25, 1.0)),
+        ),
+        ("`sum`(x)", Aggregate("sum", ("x",))),
+    ],
+)
+def test_calls(sql: str, aggregate: Aggregate) -> None:
+    assert read(sql) == aggregate
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("median(x)", "median is not an aggregate that weft serves; nearest is approx_percentile"),
+        ("summ(x)", "summ is not an aggregate that weft serves; did you mean sum"),
+        ("mode(x)", "mode is not an aggregate that weft serves"),
+        ("regr_slope(x, y)", "accepted are any, any_value,"),
+        ("count_distinct(x)", "did you mean approx_count_distinct"),
+        ("sum(max(x))", r"max inside sum: aggregates do not nest \(line 1, column 5\)"),
+        ("sum(x) FILTER (WHERE max(y) > 1)", "max inside sum"),
+        ("avg(DISTINCT x)", r"avg\(DISTINCT ...\) is not served; DISTINCT is accepted in approx_"),
+        ("first(DISTINCT x)", r"first\(DISTINCT ...\) is not served"),
+        ("count_if(DISTINCT x)", "count_if takes one condition"),
+        ("count_if(x, y)", "count_if takes one condition"),
+        ("sum(x) IGNORE NULLS", "sum takes no IGNORE NULLS; first and last do"),
+        ("sum(*)", "sum takes no star"),
+        ("count(DISTINCT *)", "count takes no star"),
+        ("count(*, x)", "count takes a star or expressions, not both"),
+        ("count()", "count takes a star or expressions"),
+        ("sum()", r"sum takes 1 argument\(s\), not 0"),
+        ("sum(x, y)", r"sum takes 1 argument\(s\), not 2"),
+        ("corr(x)", r"corr takes 2 argument\(s\), not 1"),
+        ("first(x, y)", "first: the second argument must be true or false"),
+        ("first_n(x)", r"first_n takes an expression and a number: first_n\(x, 10\)"),
+        ("first_n(x, 0)", "first_n: n must be a constant whole number above 0, not 0"),
+        ("last_n(x, y)", "last_n: n must be a constant whole number above 0, not y"),
+        ("approx_percentile(x)", r"approx_percentile takes \(x, percentage\)"),
+        ("approx_percentile(x, 1.5)", "percentage=1.5 must be from 0 to 1"),
+        ("approx_percentile(x, array(0.5, 2))", "percentage=2.0 must be from 0 to 1"),
+        ("approx_percentile(x, p)", "percentage must be a constant number, not p"),
+        ("approx_percentile(x, 0.5, 0)", "accuracy must be a constant whole number above 0"),
+        ("approx_count_distinct(x, 0.5)", "rsd=0.5 is out of reach"),
+        ("approx_count_distinct(x, 0.1, 2)", r"takes 1 argument\(s\), not 2"),
+    ],
+)
+def test_refused(sql: str, message: str) -> None:
+    with pytest.raises(AggregateError, match=message):
+        read(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("sum(rand())", r"rand is not deterministic.* \(line 1, column 5\)"),
+        ("sum(x) FILTER (WHERE ts > now())", "now depends on when the query runs"),
+        ("max(explode(x))", "explode makes several rows of one"),
+        ("sum(lag(x))", "lag is a window function"),
+    ],
+)
+def test_arguments_are_checked(sql: str, message: str) -> None:
+    with pytest.raises(ExpressionError, match=message) as caught:
+        read(sql)
+    assert isinstance(caught.value, QueryError)
