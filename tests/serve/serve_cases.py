@@ -46,7 +46,7 @@ def write_checkpoint(folder: Path) -> Path:
     files = CatalogueFiles(str(checkpoint))
     first = first_catalogue(plan, settings)
     files.write(first)
-    progress = Progress(batch=4, high=100 * MINUTE, frontier=99 * MINUTE)
+    progress = Progress(batch=4, max_event_time=100 * MINUTE, frontier=99 * MINUTE)
     ProgressFile(str(checkpoint)).write(progress)
     files.write(next_catalogue(first, plan.add(QUERIES[2:]), progress))
     return checkpoint

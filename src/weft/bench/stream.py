@@ -295,12 +295,12 @@ def _long_windows(report: BenchReport, quick: bool) -> None:
 def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
     """Traffic of every micro-batch of a bucket, one a minute, and the bytes that it then holds."""
     from weft.algebra.part import Part
-    from weft.engine.answer import closing_answers
     from weft.engine.parcel import Parcel
     from weft.engine.preaggregate import Preaggregate
     from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
     from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
     from weft.engine.state.bucket import Bucket
+    from weft.engine.state.due import closing_answers
 
     minute, day = 60 * SECOND, 86_400 * SECOND
     parts = (
@@ -329,7 +329,6 @@ def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
             shards, counts = shipment.split()
             bucket.index.fragment(0)
             bucket.absorb(store, store.schema.conform(shards), counts)
-        bucket.sum_up(store)
         watermark = START + at * minute
         answered = sum(len(found.start) for found in closing_answers(bucket, store, watermark))
         if at > 0 and answered != keys:

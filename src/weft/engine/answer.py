@@ -1,24 +1,34 @@
-"""Answers of the windows that are due, combined from a bucket's shards."""
+"""From slices to answers: the shards of some groups in, every window's combined partials out.
+
+    shards (slice, fragment, keys, parts) --sort by group and slice--> slices of each group
+        --a final structure, over the rows of a query's fragments--> partials of every window
+
+The only way from slices to answers where all of them are at hand: a batch's bucket of groups, and
+what a stream's bucket has gathered.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from weft.algebra.ops import bind
 from weft.engine.finals.batch import Slices, WindowRequest, answer
 from weft.engine.groups import group_rows
 from weft.engine.overload import Bounds
 from weft.engine.program import FAR, QueryWindows, TreeProgram
-from weft.engine.shards import FRAGMENT, SLICE, flat
-from weft.engine.state.bucket import Bucket, satisfied
+from weft.engine.shards import SLICE, flat
 
-Int64 = npt.NDArray[np.int64]
+Int64: TypeAlias = npt.NDArray[np.int64]
+Satisfied: TypeAlias = Callable[[int], npt.NDArray[np.bool_]]
+"""Of every shard, whether its fragment satisfies the predicate with a number."""
+MASKS = 1 << 27
+"""Bytes of masks that are held at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +44,11 @@ class Combined:
 
 @dataclass(frozen=True)
 class DueWindows:
-    """The windows of a service to be answered: those that end in `(after, upto]`."""
+    """The windows of a query to be answered: those that end in `(after, upto]`."""
 
     service: QueryWindows
-    after: int
-    upto: int
+    after: int = -FAR
+    upto: int = FAR
 
     def starts(self, stretches: Sequence[tuple[int, int]], bounds: Bounds) -> Int64:
         """Starts of those windows that may hold any of these stretches of slices."""
@@ -48,7 +58,7 @@ class DueWindows:
         found = [self.service.starts(low, high, self.after, self.upto) for low, high in stretches]
         return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
-    def ask(self, parts: tuple[int, ...], rows: npt.NDArray[np.bool_] | None) -> WindowRequest:
+    def request(self, parts: tuple[int, ...], rows: npt.NDArray[np.bool_] | None) -> WindowRequest:
         """The same for the finals; `parts` are positions."""
         service = self.service
         return WindowRequest(
@@ -62,79 +72,83 @@ class DueWindows:
         )
 
 
-def closing_answers(bucket: Bucket, store: TreeProgram, watermark: int) -> Iterator[Combined]:
-    """The answers of the windows that the watermark closes: each window once, final."""
-    dues = [DueWindows(service, bucket.frontier, watermark) for service in store.services]
-    yield from combined_answers(bucket, store, dues)
-
-
-def changed_answers(
-    bucket: Bucket, store: TreeProgram, delta: pa.Table | None
-) -> Iterator[Combined]:
-    """Early answers: every group of an open window into which the micro-batch brought a row."""
-    if delta is None or delta.num_rows == 0:
-        return
-    low, high = pc.min_max(delta.column(SLICE)).as_py().values()
-    dues = [
-        DueWindows(service, max(bucket.frontier, low), high + service.range)
-        for service in store.services
-    ]
-    signatures = bucket.signatures()
-    changed: dict[tuple[int, ...], list[Combined]] = {}
-    for keys in dict.fromkeys(service.keys for service in store.services):
-        some = [due for due in dues if due.service.keys == keys]
-        for found in _by_keys(bucket, store, delta, signatures, keys, some):
-            changed.setdefault(found.queries, []).append(found)
-    for found in combined_answers(bucket, store, dues):
-        kept = _among(found, changed.get(found.queries, []))
-        if len(kept.start):
-            yield kept
-
-
-def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
-    """Those answers whose window and group are among the changed."""
-    starts = np.concatenate([found.start, *(some.start for some in changed)])
-    keys = [
-        pa.concat_arrays([column, *(some.keys[at] for some in changed)])
-        for at, column in enumerate(found.keys)
-    ]
-    groups = group_rows([starts, *keys], len(starts))
-    here = groups.ids[: len(found.start)]
-    rows = np.flatnonzero(np.isin(here, groups.ids[len(found.start) :]))
-    at = pa.array(rows)
-    return Combined(
-        found.queries,
-        found.start[rows],
-        tuple(column.take(at) for column in found.keys),
-        tuple(tuple(column.take(at) for column in part) for part in found.parts),
-    )
-
-
-def combined_answers(
-    bucket: Bucket, store: TreeProgram, dues: Sequence[DueWindows]
-) -> Iterator[Combined]:
-    """Every due window with any row in it, for every group."""
-    stretches = bucket.stretches(store)
-    edges = []
-    open_dues = []
+def alike(dues: Sequence[DueWindows]) -> dict[DueWindows, tuple[int, ...]]:
+    """Windows that are answered alike, once each, and the queries that ask for them."""
+    askers: dict[DueWindows, tuple[int, ...]] = {}
     for due in dues:
-        starts = due.starts(stretches, bucket.program.bounds)
-        if len(starts):
-            edges += [starts, starts + due.service.range]
-            open_dues.append(due)
-    if not edges:
-        return
-    shards = bucket.gather(store, np.unique(np.concatenate(edges)))
-    if shards.num_rows == 0:
-        return
-    signatures = bucket.signatures()
-    for keys in dict.fromkeys(due.service.keys for due in open_dues):
-        some = [due for due in open_dues if due.service.keys == keys]
-        yield from _by_keys(bucket, store, shards, signatures, keys, some)
+        same = replace(due, service=replace(due.service, query=0))
+        askers[same] = (*askers.get(same, ()), due.service.query)
+    return askers
+
+
+def combine_groups(
+    shards: pa.Table,
+    tree: TreeProgram,
+    keys: tuple[int, ...],
+    dues: Sequence[DueWindows],
+    satisfied: Satisfied,
+    *,
+    structure: str = "auto",
+    bounds: Bounds | None = None,
+) -> Iterator[Combined]:
+    """The answers of windows with the same keys: the shards sorted once, by group and slice.
+
+    What several queries ask for alike is combined once.
+    """
+    askers = alike(dues)
+    groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
+    slices = flat(shards, SLICE).to_numpy()
+    if bounds is not None:
+        _check_bounds(bounds, askers, slices, groups.count)
+    order = np.lexsort((slices, groups.ids))
+    at = pa.array(order)
+    wanted = sorted({part for due in askers for part in due.service.parts})
+    parts = []
+    for number in wanted:
+        part = tree.part(number)
+        columns = [flat(shards, column).take(at) for column in part.columns]
+        parts.append((bind(part.part, part.types), columns))
+    places = {number: place for place, number in enumerate(wanted)}
+    holders = [flat(shards, f"k{number}").take(pa.array(groups.first)) for number in keys]
+    sorted_slices = Slices(groups.ids[order], slices[order])
+    for some in _by_masks(list(askers), shards.num_rows):
+        masks = {
+            due.service.predicate: None
+            if due.service.predicate is None
+            else satisfied(due.service.predicate)[order]
+            for due in some
+        }
+        requests = [
+            due.request(
+                tuple(places[number] for number in due.service.parts),
+                masks[due.service.predicate],
+            )
+            for due in some
+        ]
+        for found in answer(sorted_slices, parts, requests, structure=structure):
+            group = pa.array(found.key)
+            yield Combined(
+                askers[some[found.ask]],
+                found.start,
+                tuple(holder.take(group) for holder in holders),
+                tuple(tuple(columns) for columns in found.parts),
+            )
+
+
+def _by_masks(dues: Sequence[DueWindows], rows: int) -> Iterator[list[DueWindows]]:
+    """The windows, some predicates at a time: a mask of the shards for each takes memory."""
+    by_predicate: dict[int | None, list[DueWindows]] = {}
+    for due in dues:
+        by_predicate.setdefault(due.service.predicate, []).append(due)
+    predicates = list(by_predicate)
+    step = max(1, MASKS // max(1, rows))
+    for low in range(0, len(predicates), step):
+        some = predicates[low : low + step]
+        yield [due for predicate in some for due in by_predicate[predicate]]
 
 
 def _check_bounds(
-    bounds: Bounds, askers: dict[DueWindows, list[int]], slices: Int64, groups: int
+    bounds: Bounds, askers: dict[DueWindows, tuple[int, ...]], slices: Int64, groups: int
 ) -> None:
     """Stop, before the answers of a query are made, if they are more than it may have."""
     for due, queries in askers.items():
@@ -144,51 +158,3 @@ def _check_bounds(
             in_windows = -(-service.range // service.slide)  # of each, a shard makes one answer
             bounds.check(query, "groups", groups)
             bounds.check(query, "windows", min(windows * groups, len(slices) * in_windows))
-
-
-def _by_keys(
-    bucket: Bucket,
-    store: TreeProgram,
-    shards: pa.Table,
-    signatures: list[int],
-    keys: tuple[int, ...],
-    dues: Sequence[DueWindows],
-) -> Iterator[Combined]:
-    """The answers of services with the same keys: the shards sorted once, by key and slice.
-
-    What several queries ask for alike is combined once.
-    """
-    askers: dict[DueWindows, list[int]] = {}
-    for due in dues:
-        alike = replace(due, service=replace(due.service, query=0))
-        askers.setdefault(alike, []).append(due.service.query)
-    dues = list(askers)
-    groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
-    slices = flat(shards, SLICE).to_numpy()
-    _check_bounds(bucket.program.bounds, askers, slices, groups.count)
-    order = np.lexsort((slices, groups.ids))
-    at = pa.array(order)
-    fragments = flat(shards, FRAGMENT).to_numpy()[order]
-    masks: dict[int, npt.NDArray[np.bool_]] = {}
-    wanted = sorted({part for due in dues for part in due.service.parts})
-    parts = []
-    for number in wanted:
-        part = store.part(number)
-        columns = [flat(shards, column).take(at) for column in part.columns]
-        parts.append((bind(part.part, part.types), columns))
-    asks = []
-    for due in dues:
-        predicate = due.service.predicate
-        if predicate is not None and predicate not in masks:
-            masks[predicate] = satisfied(signatures, predicate)[fragments]
-        positions = tuple(wanted.index(number) for number in due.service.parts)
-        asks.append(due.ask(positions, None if predicate is None else masks[predicate]))
-    holders = [flat(shards, f"k{number}").take(pa.array(groups.first)) for number in keys]
-    for found in answer(Slices(groups.ids[order], slices[order]), parts, asks):
-        group = pa.array(found.key)
-        yield Combined(
-            tuple(askers[dues[found.ask]]),
-            found.start,
-            tuple(holder.take(group) for holder in holders),
-            tuple(tuple(columns) for columns in found.parts),
-        )

@@ -105,6 +105,10 @@ class TreeProgram:
         """The part with this number."""
         return next(part for part in self.schema.parts if part.number == number)
 
+    def slice_start(self, instant: int) -> int:
+        """Where the slice begins in which an instant lies."""
+        return max(instant - (instant - offset) % step for offset, step in self.progressions)
+
     def needed_from(self, frontier: int) -> int | None:
         """The start of the oldest window that is still open; None if no window ever will be."""
         starts = [service.next_start(frontier) for service in self.services]
@@ -128,3 +132,5 @@ class Program:
     """How much untrusted queries may ask of a worker."""
     delay: int | None = None
     """On an integer axis, how far the watermark is behind the greatest time; None: Spark says."""
+    finals: str = "auto"
+    """The structure that answers windows, by name."""

@@ -16,6 +16,7 @@ from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
 from weft.engine.finals.batch import Instances, Slices, WindowRequest, answer
 from weft.engine.finals.batch.layout import UNBOUNDED
+from weft.engine.finals.registry import STRUCTURES, servers
 from weft.errors import AggregateError, FinalsError
 
 TOTAL = bind(Part("sum", ("x",)), [pa.int64()])
@@ -86,16 +87,18 @@ def workloads(draw: Any) -> Any:
     return slices, cases, partials, asks, sizes
 
 
-@given(workload=workloads())
-@settings(max_examples=250, deadline=None)
-def test_every_instance_of_every_key_is_folded(workload: Any) -> None:
+@given(workload=workloads(), structure=st.sampled_from(["auto", *STRUCTURES, "blocks"]))
+@settings(max_examples=500, deadline=None)
+def test_every_instance_of_every_key_is_folded(workload: Any, structure: str) -> None:
     slices, cases, partials, asks, sizes = workload
     layout = Slices(
         np.array([key for key, _ in slices], dtype=np.int64),
         np.array([position for _, position in slices], dtype=np.int64),
     )
     parts = [(bind(c.part, c.types), c.arrays(p)) for c, p in zip(cases, partials, strict=True)]
-    got = collected(answer(layout, parts, asks, **sizes))
+    if not all(structure in ("auto", "blocks", *servers(op.laws)) for op, _ in parts):
+        structure = "flatfit"  # that it is refused is tested below
+    got = collected(answer(layout, parts, asks, structure=structure, **sizes))
     want = by_definition(slices, cases, partials, asks)
     assert got.keys() == want.keys()
     for at in want:
@@ -131,6 +134,13 @@ def test_instances_by_walking_and_by_index(range_: int, slide: int, indexed: boo
     newest = (layout.position + 4) // slide
     oldest = (layout.position + 4 - range_) // slide
     np.testing.assert_array_equal(np.cumsum(counted)[:-1], newest - oldest)
+
+
+def test_a_structure_that_cannot_serve_is_refused_by_name() -> None:
+    layout = Slices(np.array([0]), np.array([0]))
+    parts = [(bind(Part("max", ("x",)), [pa.float64()]), [pa.array([1.0])])]
+    with pytest.raises(FinalsError, match=r"subtract cannot serve max: .* accepted are naive, fla"):
+        collected(answer(layout, parts, [WindowRequest(2, 1)], structure="subtract"))
 
 
 class TestLongSums:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from weft.algebra.part import Part
-from weft.engine.answer import changed_answers, closing_answers
+from weft.engine.finals.registry import STRUCTURES
 from weft.engine.fragments.fragments import plan_fragments
 from weft.engine.parcel import Parcel
 from weft.engine.preaggregate import Preaggregate
@@ -17,6 +17,7 @@ from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.engine.state import bucket as bucket_module
 from weft.engine.state.bucket import Bucket, Traffic
+from weft.engine.state.due import changed_answers, closing_answers
 
 PARTS = (
     NumberedPart(0, Part("sum", ("x",)), (pa.int64(),)),
@@ -39,7 +40,9 @@ def service(query: int, range_: int, slide: int, phase: int = 0, **more) -> Quer
     return QueryWindows(query, range_, slide, phase % slide, **given)
 
 
-def program(services: list[QueryWindows], buckets: int = 2, mode: str = "append") -> Program:
+def program(
+    services: list[QueryWindows], buckets: int = 2, mode: str = "append", finals: str = "auto"
+) -> Program:
     edges = {
         edge
         for s in services
@@ -58,7 +61,7 @@ def program(services: list[QueryWindows], buckets: int = 2, mode: str = "append"
         key_columns=("k",),
         part_columns=((("x",), None), ((), None)),
     )
-    return Program(1, (store,), buckets, 1, mode)
+    return Program(1, (store,), buckets, 1, mode, finals=finals)
 
 
 def rows_table(rows: list[tuple[int, str, int]], buckets: int) -> pa.RecordBatch:
@@ -110,7 +113,6 @@ class Stream:
             renamed = pa.array(np.array(numbers)[shards.column("fragment").to_numpy()])
             shards = shards.set_column(1, "fragment", renamed)
             delta = bucket.absorb(store, store.schema.conform(shards), counts)
-        bucket.sum_up(store)
         found = (
             closing_answers(bucket, store, self.watermark)
             if self.plan.mode == "append"
@@ -189,10 +191,11 @@ SITUATIONS = {
 }
 
 
+@pytest.mark.parametrize("finals", ["auto", "blocks", *STRUCTURES])
 @pytest.mark.parametrize("name", SITUATIONS)
-def test_closed_windows_are_those_of_the_definition(name, monkeypatch):
+def test_closed_windows_are_those_of_the_definition(name, finals, monkeypatch):
     monkeypatch.setattr(bucket_module, "TARGET", 400)  # many small pieces, several levels
-    plan = program(SITUATIONS[name])
+    plan = program(SITUATIONS[name], finals=finals)
     stream, definition = Stream(plan, delay=20), Definition(plan, delay=20)
     for rows in batches(0, count=24, step=25, jitter=60):
         stream.run(rows)

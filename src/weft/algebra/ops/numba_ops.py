@@ -79,6 +79,10 @@ class MinBy(NamedTuple):
     """(seen, by, value...): the one with the smaller `by`, of equals the newer."""
 
 
+class Join(NamedTuple):
+    """(seen, low, high): two neighbouring stretches of rows as one."""
+
+
 def combine(tag: Any, older: Any, newer: Any) -> Any:
     """The combination of two partials; only within compiled code."""
     raise NotImplementedError("combine(tag, ...) exists in compiled code only")
@@ -224,6 +228,12 @@ def _earliest(tag: Any, older: Any, newer: Any) -> Any:
     return older
 
 
+def _join(tag: Any, older: Any, newer: Any) -> Any:
+    if older[0] == 0 or newer[0] == 0:
+        return newer if older[0] == 0 else older
+    return (older[0], older[1], newer[2])
+
+
 # A tag's combine by its class, and how many columns are its own.
 _JOINT: dict[type, tuple[Callable[[Any, Any, Any], Any], int]] = {
     Wide: (_wide, 2),
@@ -235,6 +245,7 @@ _JOINT: dict[type, tuple[Callable[[Any, Any, Any], Any], int]] = {
     MaxBy: (_max_by, 0),
     MinBy: (_min_by, 0),
     Earliest: (_earliest, 0),
+    Join: (_join, 3),
 }
 
 

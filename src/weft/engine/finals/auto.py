@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from weft.algebra.monoid import Laws
-from weft.engine.finals.registry import servers
+from weft.engine.finals.registry import BLOCKS, refuse_unserved, servers
 from weft.errors import FinalsError
 
 Form = Literal["batch", "slides", "stream"]
@@ -63,6 +63,17 @@ def choose(
     if form == "stream":
         return _for_stream(laws, ranges, window)
     return _for_slides(laws, ranges, window, keys, numbers)
+
+
+def named(structure: str, laws: Laws, kind: str) -> Choice:
+    """The structure that was asked for by name, unless it cannot serve the aggregate.
+
+    >>> print(named("flatfit", Laws(commutative=True, invertible=False, idempotent=True), "max"))
+    flatfit: as asked for
+    """
+    if structure != BLOCKS.name:
+        refuse_unserved(structure, laws, kind)
+    return Choice(structure, "as asked for")
 
 
 def _exact(laws: Laws) -> bool:

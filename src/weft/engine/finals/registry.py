@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 from weft.algebra.monoid import Laws
 from weft.engine.finals.bint import BInt
@@ -79,14 +80,32 @@ def make(
     weft.errors.FinalsError: subtract cannot serve max: it needs an aggregate that is invertible;
     accepted are naive, flatfat, bint, flatfit, two_stacks, daba, shift
     """
-    made = structure(name)
-    missing = made.card.missing(algebra.laws)
+    refuse_unserved(name, algebra.laws, algebra.kind)
+    return structure(name)(algebra, capacity=capacity, first=first, store=store, late=late)
+
+
+def refuse_unserved(name: str, laws: Laws, kind: str) -> None:
+    """An error if a structure cannot serve an aggregate, naming those that can."""
+    missing = structure(name).card.missing(laws)
     if missing:
         raise FinalsError(
-            f"{name} cannot serve {algebra.kind}: it needs an aggregate that is "
-            f"{' and '.join(missing)}; accepted are {', '.join(servers(algebra.laws))}"
+            f"{name} cannot serve {kind}: it needs an aggregate that is "
+            f"{' and '.join(missing)}; accepted are {', '.join(servers(laws))}"
         )
-    return made(algebra, capacity=capacity, first=first, store=store, late=late)
+
+
+def check_name(name: str) -> str:
+    """The name of a structure, `blocks` or `auto`; an error that lists them otherwise.
+
+    >>> check_name("flatfit")
+    'flatfit'
+    """
+    accepted = ("auto", *STRUCTURES, BLOCKS.name)
+    if name not in accepted:
+        close = get_close_matches(str(name), accepted, 1)
+        meant = f"; did you mean {close[0]!r}?" if close else ""
+        raise FinalsError(f"finals={name!r}: accepted are {', '.join(accepted)}{meant}")
+    return name
 
 
 def cards() -> tuple[Card, ...]:

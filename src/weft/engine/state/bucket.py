@@ -20,7 +20,9 @@ from weft.engine.state.codec import (
     table_to_bytes,
 )
 from weft.engine.state.index import Index, Piece, StoreIndex
+from weft.engine.state.lanes import Lane, LaneState, lanes_of
 from weft.engine.state.radix_tree import RADIX, Node, cover
+from weft.engine.state.sliding import discard
 
 Int64 = npt.NDArray[np.int64]
 TARGET, MOST = 128 * 1024, 1024 * 1024
@@ -60,33 +62,44 @@ class Bucket:
     traffic: Traffic = field(default_factory=Traffic)
 
     def __post_init__(self) -> None:
-        stored = self._get(_INDEX)
+        stored = self.get_piece(_INDEX)
         self.index = Index() if stored is None else _index(stored)
         self._tables: dict[tuple[int, Node], pa.Table] = {}
         self._dirty: set[tuple[int, Node]] = set()
+        self._lanes: dict[str, LaneState] = {}
+        self._satisfied: dict[int, npt.NDArray[np.bool_]] = {}
         live = {store.number for store in self.program.stores}
         for number in [n for n in self.index.stores if n not in live]:
             self._forget(number)
+        lanes = {lane.name(tree) for tree in self.program.stores for lane in lanes_of(tree)}
+        for name in [name for name in self.index.sliding if name not in lanes]:
+            discard(name, self.index.sliding.pop(name), self)
 
     # Reading and writing.
 
-    def _get(self, name: str) -> bytes | None:
+    def get_piece(self, name: str) -> bytes | None:
+        """A piece of the state by its name."""
         value = self.state.get(name)
         self.traffic.reads += 1
         self.traffic.read_bytes += len(value or b"")
         return value
 
-    def _put(self, name: str, value: bytes) -> None:
-        self.state.put(name, value)
+    def put_piece(self, name: str, data: bytes) -> None:
+        """Write a piece of the state."""
+        self.state.put(name, data)
         self.traffic.writes += 1
-        self.traffic.written_bytes += len(value)
+        self.traffic.written_bytes += len(data)
+
+    def remove_piece(self, name: str) -> None:
+        """Remove a piece of the state."""
+        self.state.remove(name)
 
     def read(self, store: TreeProgram, node: Node) -> pa.Table:
         """The shards of a piece, with the columns that the store has now."""
         key = (store.number, node)
         if key not in self._tables:
             name = _name(store.number, node)
-            data = self._get(name)
+            data = self.get_piece(name)
             if data is None:
                 raise damaged(f"piece {name}", "it is not there")
             found = bytes_to_table(data, f"piece {name}")
@@ -117,6 +130,8 @@ class Bucket:
 
     def save(self) -> None:
         """Write what has changed, and the index last."""
+        for lane in self._lanes.values():
+            lane.save()
         for number, node in sorted(self._dirty):
             pieces = self.index.stores[number].pieces
             table = self._tables[number, node]
@@ -130,12 +145,12 @@ class Bucket:
                 pieces[node].summed if node in pieces else False,
                 checksum_of(data),
             )
-            self._put(_name(number, node), data)
+            self.put_piece(_name(number, node), data)
         self._dirty.clear()
-        self._put(_INDEX, json_to_bytes(self.index.to_dict()))
+        self.put_piece(_INDEX, json_to_bytes(self.index.to_dict()))
 
     def _remove(self, number: int, node: Node) -> None:
-        self.state.remove(_name(number, node))
+        self.remove_piece(_name(number, node))
         self.index.stores[number].pieces.pop(node, None)
         self._tables.pop((number, node), None)
         self._dirty.discard((number, node))
@@ -153,20 +168,30 @@ class Bucket:
         Rows that only closed windows would take are counted, query by query; those that no query
         takes are left out. Returns what was merged.
         """
-        frontier = self.frontier
-        slices = flat(shards, SLICE).to_numpy()
-        old = slices < frontier
-        if old.any():
-            self._count_late(store, shards, slices, rows)
-            needed = store.needed_from(frontier)
-            keep = slices >= (FAR if needed is None else needed)
-            if not keep.all():
-                shards = shards.filter(pa.array(keep))
-                slices = slices[keep]
-        if not len(slices):
+        shards = self._admit(store, shards, rows)
+        if not shards.num_rows:
             return shards
+        lanes = [self.lane(store, lane) for lane in lanes_of(store)]
+        for lane in lanes:
+            lane.note_late(shards, self.frontier)
+        self._merge(store, shards)
+        for lane in lanes:
+            lane.merge_late()
+        return shards
+
+    def _admit(self, store: TreeProgram, shards: pa.Table, rows: Int64) -> pa.Table:
+        """Those of the shards that some open window takes."""
+        slices = flat(shards, SLICE).to_numpy()
+        if not (slices < self.frontier).any():
+            return shards
+        self._count_late(store, shards, slices, rows)
+        needed = store.needed_from(self.frontier)
+        keep = slices >= (FAR if needed is None else needed)
+        return shards if keep.all() else shards.filter(pa.array(keep))
+
+    def _merge(self, store: TreeProgram, shards: pa.Table) -> None:
         own = self._own(store, shards)
-        numbers = slices // own.span
+        numbers = flat(shards, SLICE).to_numpy() // own.span
         for number in np.unique(numbers).tolist():
             node = Node(0, number)
             new = shards.filter(pa.array(numbers == number))
@@ -178,7 +203,6 @@ class Bucket:
             piece = own.pieces[node]
             piece.summed = False
             piece.low, piece.high = self._bounds(store, node)
-        return shards
 
     def _bounds(self, store: TreeProgram, node: Node) -> tuple[int, int]:
         slices = flat(self._tables[store.number, node], SLICE)
@@ -194,12 +218,11 @@ class Bucket:
         return self.index.stores[store.number]
 
     def _count_late(self, store: TreeProgram, shards: pa.Table, slices: Int64, rows: Int64) -> None:
-        signatures = self.signatures()
         fragments = flat(shards, FRAGMENT).to_numpy()
         for service in store.services:
             late = service.is_late(slices, self.frontier)
             if service.predicate is not None and late.any():
-                late &= satisfied(signatures, service.predicate)[fragments]
+                late &= self.satisfied(service.predicate)[fragments]
             count = int(rows[late].sum())
             if count:
                 self.index.late[service.query] = self.index.late.get(service.query, 0) + count
@@ -255,6 +278,26 @@ class Bucket:
             tables.append(_between(self.read(store, node.parent), start, start + 1))
         return pa.concat_tables(tables) if tables else store.schema.arrow.empty_table()
 
+    def slices_between(self, store: TreeProgram, low: int, high: int) -> pa.Table:
+        """The shards of slices that start in `[low, high)`, in order of slices."""
+        own = self.index.stores.get(store.number)
+        nodes = [
+            node
+            for node, piece in sorted(own.level(0).items() if own else ())
+            if piece.low < high and piece.high >= low
+        ]
+        tables = [_between(self.read(store, node), low, high) for node in nodes]
+        return pa.concat_tables(tables) if tables else store.schema.arrow.empty_table()
+
+    def slice_counts(self, store: TreeProgram) -> list[int]:
+        """How many slices each piece of a tree had when it was last written."""
+        own = self.index.stores.get(store.number)
+        return [piece.slices for piece in own.level(0).values()] if own else []
+
+    def lane(self, store: TreeProgram, lane: Lane) -> LaneState:
+        """A lane of the bucket, opened for this micro-batch."""
+        return self._lanes.setdefault(lane.name(store), LaneState(self, store, lane))
+
     def stretches(self, store: TreeProgram) -> list[tuple[int, int]]:
         """Stretches of slice starts that hold anything, none nearer than the longest range."""
         own = self.index.stores.get(store.number)
@@ -271,6 +314,8 @@ class Bucket:
         own = self.index.stores.get(store.number)
         if own is None:
             return
+        for lane in lanes_of(store):
+            self.lane(store, lane).evict(self.frontier)
         needed = store.needed_from(self.frontier)
         for node in list(own.pieces):
             if needed is None or node.end(own.span) <= needed:
@@ -300,9 +345,13 @@ class Bucket:
         """Windows that end at or before it are closed; Spark's watermark begins at the epoch."""
         return 0 if self.index.frontier is None else self.index.frontier
 
-    def signatures(self) -> list[int]:
-        """The signature of every fragment."""
-        return [int(text, 16) for text in self.index.fragments]
+    def satisfied(self, predicate: int) -> npt.NDArray[np.bool_]:
+        """Which of the bucket's fragments satisfy a predicate."""
+        known = self._satisfied.get(predicate)
+        if known is None or len(known) != len(self.index.fragments):
+            known = np.array([bool(int(s, 16) >> predicate & 1) for s in self.index.fragments])
+            self._satisfied[predicate] = known
+        return known
 
 
 def _index(stored: bytes) -> Index:
@@ -311,11 +360,6 @@ def _index(stored: bytes) -> Index:
         return Index.from_dict(values)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise damaged("the index", f"{type(error).__name__}: {error}") from None
-
-
-def satisfied(signatures: list[int], predicate: int) -> npt.NDArray[np.bool_]:
-    """Which fragments satisfy a predicate."""
-    return np.array([bool(signature >> predicate & 1) for signature in signatures], dtype=bool)
 
 
 def _between(table: pa.Table, low: int, high: int) -> pa.Table:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from weft.errors import CheckpointError
 
-LAYOUT = 2
+LAYOUT = 3
 """The version of everything that the operator keeps in its state."""
 REMEDY = "go on with the release of weft that wrote it, or start on a new checkpoint"
 _MAGIC = b"weft"

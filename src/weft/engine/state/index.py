@@ -64,6 +64,8 @@ class Index:
     """Rows that no window took any more, by query."""
     ahead: int = 0
     """Rows of the stream that the guard set aside; every bucket counts them all."""
+    sliding: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What is known of the structures over slices, by the name of their lane."""
     _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def fragment(self, signature: int) -> int:
@@ -92,6 +94,7 @@ class Index:
             "fragments": self.fragments,
             "late": {str(query): count for query, count in self.late.items()},
             "ahead": self.ahead,
+            "sliding": self.sliding,
         }
 
     @classmethod
@@ -119,4 +122,5 @@ class Index:
             data["fragments"],
             {int(query): count for query, count in data["late"].items()},
             data["ahead"],
+            data["sliding"],
         )

@@ -12,12 +12,13 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from weft.engine.answer import Combined, changed_answers, closing_answers
+from weft.engine.answer import Combined
 from weft.engine.lowering import Lowering
 from weft.engine.parcel import Parcel, Shipment, greatest
 from weft.engine.program import Program, TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.bucket import Bucket
+from weft.engine.state.due import changed_answers, closing_answers
 from weft.sinks.wire import COLUMNS, FIGURES, to_wire
 
 OUTPUT = COLUMNS
@@ -69,7 +70,6 @@ class Operator(StatefulProcessor):
             started = time.perf_counter()
             shipments = [s for p in parcels for s in p.shipments if s.store == store.number]
             delta = self._absorb(bucket, store, shipments)
-            bucket.sum_up(store)
             merged = time.perf_counter()
             merging[store.number] = merged - started
             found = (

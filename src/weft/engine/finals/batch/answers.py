@@ -67,6 +67,7 @@ def answer(
     parts: Sequence[tuple[VectorOp, Sequence[pa.Array]]],
     asks: Sequence[WindowRequest],
     *,
+    structure: str = "auto",
     chunk: int = CHUNK,
     most: int = MOST,
 ) -> Iterator[Answers]:
@@ -74,7 +75,7 @@ def answer(
 
     `parts` are the partials, one Arrow array per component, in the order of the slices. Answers
     come in pieces, ask by ask within a stretch of keys (about `chunk` rows) and of time (about
-    `most` answers), so that no more than a piece is held.
+    `most` answers), so that no more than a piece is held. `structure` names the final structure.
 
     >>> from weft.algebra.ops import bind
     >>> from weft.algebra.part import Part
@@ -108,7 +109,7 @@ def answer(
         for members in _by_rows(asks):
             mask = asks[members[0]].rows
             if mask is None:
-                yield from _answers(piece, ops, cut, asks, members, scratch, most)
+                yield from _answers(piece, ops, cut, asks, members, scratch, most, structure)
                 continue
             kept = np.flatnonzero(mask[low:high])
             some = Slices(piece.key[kept], piece.position[kept])
@@ -117,7 +118,7 @@ def answer(
                 op.take(part, kept) if position in needed else part
                 for position, (op, part) in enumerate(zip(ops, cut, strict=True))
             ]
-            yield from _answers(some, ops, taken, asks, members, scratch, most)
+            yield from _answers(some, ops, taken, asks, members, scratch, most, structure)
 
 
 def _answers(
@@ -128,6 +129,7 @@ def _answers(
     members: Sequence[int],
     scratch: Scratch,
     most: int,
+    structure: str,
 ) -> Iterator[Answers]:
     """The answers of the asks that count the same rows, over a stretch of keys."""
     askers = {
@@ -135,7 +137,14 @@ def _answers(
         for part in sorted({part for member in members for part in asks[member].parts})
     }
     ready = {
-        part: combined(ops[part], columns[part], asks=count, scratch=scratch, name=str(part))
+        part: combined(
+            ops[part],
+            columns[part],
+            asks=count,
+            structure=structure,
+            scratch=scratch,
+            name=str(part),
+        )
         for part, count in askers.items()
     }
     for member in members:

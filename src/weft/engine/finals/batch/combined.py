@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol, TypeAlias
@@ -9,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from weft.algebra.ops import numba_ops as tags
+from weft.algebra.ops import numba_ops
 from weft.algebra.ops.base import Columns, VectorOp, length
 from weft.algebra.ops.lists import ListOp
 from weft.algebra.ops.numbers import NumberOp
@@ -17,11 +18,13 @@ from weft.algebra.ops.objects import ObjectOp
 from weft.algebra.ops.order import float_keys, from_float_keys
 from weft.algebra.ops.picks import PickOp
 from weft.algebra.ops.wide import WideSum, add, take_away
-from weft.engine.finals.auto import choose
-from weft.engine.finals.batch import blocks
+from weft.engine.finals.auto import Choice, choose, named
+from weft.engine.finals.batch import blocks, in_order
 from weft.engine.finals.batch.scratch import Scratch
 from weft.engine.finals.batch.sweep import sweep
-from weft.engine.finals.two_stacks import TwoStacks
+from weft.engine.finals.contract import Algebra
+from weft.engine.finals.lanes import Lanes
+from weft.engine.finals.registry import make
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 
@@ -38,45 +41,65 @@ def combined(
     columns: Columns,
     *,
     asks: int = 1,
+    structure: str = "auto",
     scratch: Scratch | None = None,
     name: str = "",
 ) -> Combined:
     """The partials made ready for so many asks; `scratch` lends memory under `name`.
 
+    `structure` names a final structure; `auto` takes the cheapest for so many asks.
+
     >>> import pyarrow as pa
     >>> from weft.algebra.ops import bind
     >>> from weft.algebra.part import Part
     >>> op = bind(Part("max", ("price",)), [pa.float64()])
-    >>> ready = combined(op, op.encode([pa.array([3.0, None, 9.0, 4.0])]))
+    >>> ready = combined(op, op.encode([pa.array([3.0, None, 9.0, 4.0])]), structure="flatfit")
     >>> op.decode(ready.over(np.array([0, 1, 1]), np.array([2, 2, 4])))[0].tolist()
     [3.0, None, 9.0]
     """
-    way = choose(op.laws, form="batch", ranges=max(1, asks), numbers=not isinstance(op, ObjectOp))
-    room = _Room(way.structure != "blocks", Scratch() if scratch is None else scratch, name)
-    if isinstance(op, WideSum):
-        return _WideTotals(columns)
+    way = choice(op, asks, structure).structure
+    room = _Room(way, Scratch() if scratch is None else scratch, name)
     if isinstance(op, ListOp):
-        return _Lists(op, columns)
+        return _Lists(op, columns, None if structure == "auto" else room)
     if isinstance(op, ObjectOp):
-        return _Objects(op, columns)
+        return _Stepwise.of_objects(op, columns, way)
     if isinstance(op, PickOp):
         return _Picks(op, columns, room)
-    if isinstance(op, NumberOp):
-        if op.kind == "count":
-            return _Totals(columns)
-        if op.kind == "bit_xor":
-            return _Counted(_RunningXor(columns[0]), columns[1])
-        if isinstance(op.tag, (tags.Max, tags.Min)):
+    if way == "subtract" and (exact := _by_subtraction(op, columns)) is not None:
+        return exact
+    if op.tag is None:
+        return _Stepwise.of_columns(op, columns, way)
+    if isinstance(op, NumberOp) and op.counted:
+        if isinstance(op.tag, (numba_ops.Max, numba_ops.Min)):
             return _Extremes(op, columns, room)
-        return _Counted(_Compiled(op.tag, columns[:1], room), columns[1])
-    return _Compiled(op.tag, columns, room)
+        return _Counted(_Compiled(op.tag, columns[:1], op.blank(1)[:1], room), columns[1])
+    return _Compiled(op.tag, columns, op.blank(1), room)
+
+
+def choice(op: VectorOp, asks: int, structure: str) -> Choice:
+    """The structure by which so many asks of a part are answered in a batch, and why."""
+    if structure == "auto":
+        numbers = not isinstance(op, ObjectOp)
+        return choose(op.laws, form="batch", ranges=max(1, asks), numbers=numbers)
+    return named(structure, op.laws, op.kind)
+
+
+def _by_subtraction(op: VectorOp, columns: Columns) -> Combined | None:
+    """Exact numbers as differences of running totals."""
+    if isinstance(op, WideSum):
+        return _WideTotals(columns)
+    if op.kind == "count":
+        return _Totals(columns)
+    if op.kind == "bit_xor":
+        return _Counted(_RunningXor(columns[0]), columns[1])
+    return None
 
 
 @dataclass(frozen=True)
 class _Room:
     """How a compiled operation is to work, and whose memory it may use."""
 
-    sweeps: bool
+    structure: str
     scratch: Scratch
     name: str
 
@@ -173,32 +196,87 @@ def _running_wide(value: Any) -> Any:
 
 
 class _Compiled:
-    """Any operation with a compiled form: swept query by query, or prepared in blocks."""
+    """Any operation with a compiled form, by any structure; `blank` is its identity, once."""
 
-    def __init__(self, tag: Any, columns: Columns, room: _Room) -> None:
-        self.tag = tag
+    def __init__(self, tag: Any, columns: Columns, blank: Columns, room: _Room) -> None:
+        self.tag, self.blank, self.room = tag, blank, room
         self.columns = tuple(np.ascontiguousarray(column) for column in columns)
-        rows = length(columns)
-        self.suffix = room.like(self.columns, "suffix", rows)
-        self.blocks: tuple[Columns, Columns] | None = None
-        if not room.sweeps and rows:
-            prefix = room.like(self.columns, "prefix", rows)
-            table = room.like(self.columns, "table", blocks.levels(rows) * -(-rows // blocks.BLOCK))
-            blocks.prepare(tag, self.columns, prefix, self.suffix, table)
-            self.blocks = prefix, table
+        self.rows = length(columns)
+        self.blocks: tuple[Columns, Columns, Columns] | None = None
+        if room.structure == "blocks" and self.rows:
+            prefix, suffix = (room.like(self.columns, name, self.rows) for name in ("pre", "suf"))
+            cells = blocks.levels(self.rows) * -(-self.rows // blocks.BLOCK)
+            table = room.like(self.columns, "table", cells)
+            blocks.prepare(tag, self.columns, prefix, suffix, table)
+            self.blocks = prefix, suffix, table
 
     def over(self, low: Int64, high: Int64) -> Columns:
         out = tuple(np.empty(len(low), dtype=column.dtype) for column in self.columns)
-        if len(low) == 0:
-            return out
-        if self.blocks is None:
-            sweep(self.tag, self.columns, low, high, self.suffix, out)
-        else:
-            prefix, table = self.blocks
-            blocks.combine_ranges(
-                self.tag, self.columns, prefix, self.suffix, table, low, high, out
-            )
+        if len(low):
+            _OVER[self.room.structure](self, low, high, out)
         return out
+
+    def work(self, rows: int) -> Columns:
+        """Columns of so many rows to work in."""
+        return self.room.like(self.columns, "work", rows)
+
+    def copy(self) -> Columns:
+        """The partials, to be overwritten."""
+        work = self.work(self.rows)
+        for target, source in zip(work, self.columns, strict=True):
+            target[:] = source
+        return work
+
+
+def _over_blocks(of: _Compiled, low: Int64, high: Int64, out: Columns) -> None:
+    assert of.blocks is not None
+    blocks.combine_ranges(of.tag, of.columns, *of.blocks, low, high, out)
+
+
+def _over_stacks(of: _Compiled, low: Int64, high: Int64, out: Columns) -> None:
+    sweep(of.tag, of.columns, low, high, of.work(of.rows), out)
+
+
+def _over_naive(of: _Compiled, low: Int64, high: Int64, out: Columns) -> None:
+    in_order.naive(of.tag, of.columns, low, high, out)
+
+
+def _over_flatfat(of: _Compiled, low: Int64, high: Int64, out: Columns) -> None:
+    leaves = 1 << (of.rows - 1).bit_length()
+    in_order.flatfat(of.tag, of.columns, of.work(2 * leaves), leaves, low, high, out)
+
+
+def _over_bint(of: _Compiled, low: Int64, high: Int64, out: Columns) -> None:
+    leaves = 1 << (of.rows - 1).bit_length()
+    in_order.bint(of.tag, of.columns, of.work(2 * leaves), leaves, low, high, out)
+
+
+def _over_flatfit(of: _Compiled, low: Int64, high: Int64, out: Columns) -> None:
+    pointers, stack = (
+        of.room.scratch.take(f"{of.room.name} {name}", of.rows, np.dtype(np.int64))
+        for name in ("pointers", "stack")
+    )
+    in_order.flatfit(of.tag, of.copy(), pointers, stack, low, high, out)
+
+
+def _over_daba(of: _Compiled, low: Int64, high: Int64, out: Columns) -> None:
+    in_order.daba(of.tag, of.copy(), of.blank, low, high, out)
+
+
+def _over_shift(of: _Compiled, low: Int64, high: Int64, out: Columns) -> None:
+    in_order.shift(of.tag, of.columns, of.work(of.rows), low, high, out)
+
+
+_OVER: dict[str, Callable[[_Compiled, Int64, Int64, Columns], None]] = {
+    "naive": _over_naive,
+    "flatfat": _over_flatfat,
+    "bint": _over_bint,
+    "flatfit": _over_flatfit,
+    "two_stacks": _over_stacks,
+    "daba": _over_daba,
+    "shift": _over_shift,
+    "blocks": _over_blocks,
+}
 
 
 class _Extremes:
@@ -206,10 +284,10 @@ class _Extremes:
 
     def __init__(self, op: NumberOp, columns: Columns, room: _Room) -> None:
         self.floats = op.floats
-        self.least = isinstance(op.tag, tags.Min)
+        self.least = isinstance(op.tag, numba_ops.Min)
         keys = float_keys(columns[0]) if self.floats else columns[0]
         keys = ~keys if self.least else keys
-        self.ready = _Counted(_Compiled(tags.Max(), (keys,), room), columns[1])
+        self.ready = _Counted(_greatest(keys, room), columns[1])
 
     def over(self, low: Int64, high: Int64) -> Columns:
         keys, count = self.ready.over(low, high)
@@ -235,7 +313,7 @@ class _Picks:
         rank = np.empty(rows, dtype=np.int64)
         rank[self.winner] = at
         rank[~seen] = -1
-        self.ranks = _Compiled(tags.Max(), (rank,), room)
+        self.ranks = _greatest(rank, room)
 
     def over(self, low: Int64, high: Int64) -> Columns:
         (rank,) = self.ranks.over(low, high)
@@ -245,32 +323,66 @@ class _Picks:
         return self.op.take(self.columns, rows)
 
 
-class _Lists:
-    """Lists are joined end to end: the rows' values already lie so."""
+def _greatest(keys: Int64, room: _Room) -> _Compiled:
+    least = np.array([np.iinfo(np.int64).min])
+    return _Compiled(numba_ops.Max(), (keys,), (least,), room)
 
-    def __init__(self, op: ListOp, columns: Columns) -> None:
+
+class _Lists:
+    """Lists are joined end to end: the rows' values already lie so.
+
+    A structure that was asked for by name combines stretches of rows; their lists are joined last.
+    """
+
+    def __init__(self, op: ListOp, columns: Columns, room: _Room | None) -> None:
         self.op, self.lists = op, columns[0]
+        self.stretches: _Compiled | None = None
+        if room is not None:
+            rows = np.arange(len(self.lists))
+            spans = (np.ones(len(rows), dtype=np.int64), rows, rows + 1)
+            none = tuple(np.zeros(1, dtype=np.int64) for _ in range(3))
+            self.stretches = _Compiled(numba_ops.Join(), spans, none, room)
 
     def over(self, low: Int64, high: Int64) -> Columns:
+        if self.stretches is not None:
+            _, low, high = self.stretches.over(low, high)
         return (self.op.joined(self.lists, None, low, high),)
 
 
-class _Objects:
-    """What only Python can combine: two stacks over the monoid itself."""
+class _Stepwise:
+    """What has no compiled form: the structure itself, row by row."""
 
-    def __init__(self, op: ObjectOp, columns: Columns) -> None:
-        self.op = op
-        lists = [column.to_pylist() for column in columns]
-        self.partials = list(zip(*lists, strict=True))
+    def __init__(
+        self,
+        algebra: Algebra,
+        partials: Sequence[Any],
+        structure: str,
+        columns: Callable[[list[Any]], Columns],
+    ) -> None:
+        self.algebra, self.partials, self.columns = algebra, partials, columns
+        # Any structure may stand for the one that is for whole batches.
+        self.structure = "two_stacks" if structure == "blocks" else structure
+
+    @classmethod
+    def of_objects(cls, op: ObjectOp, columns: Columns, structure: str) -> _Stepwise:
+        """Partials that are Python's values, combined by their monoid."""
+        partials = list(zip(*(column.to_pylist() for column in columns), strict=True))
+        return cls(op.monoid, partials, structure, op.columns)
+
+    @classmethod
+    def of_columns(cls, op: VectorOp, columns: Columns, structure: str) -> _Stepwise:
+        """Columns of one row each, combined by the operation on columns."""
+        partials = [op.cut(columns, row, row + 1) for row in range(length(columns))]
+        return cls(Lanes(op), partials, structure, lambda found: op.concat([*found, op.blank(0)]))
 
     def over(self, low: Int64, high: Int64) -> Columns:
-        final = TwoStacks(self.op.monoid, capacity=16, late=False)
+        final = make(self.structure, self.algebra, capacity=16, late=False)
         answers = []
         for begin, end in zip(low.tolist(), high.tolist(), strict=True):
             if begin > final.end:  # a gap between ranges: begin anew behind it
-                final = TwoStacks(self.op.monoid, capacity=16, first=begin, late=False)
+                final = make(self.structure, self.algebra, capacity=16, first=begin, late=False)
             final.evict(min(begin, final.end))
             while final.end < end:
                 final.insert(self.partials[final.end])
             answers.append(final.answer(start=begin))
-        return self.op.columns(answers)
+        return self.columns(answers)

@@ -1,41 +1,37 @@
-"""Cells in pages: each a named piece, read when it is first looked at, written when it changed."""
+"""A structure's cells in pages: pieces of state, read when looked at, written when changed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from weft.engine.finals.cells import Cells
-from weft.engine.finals.stream.frame import Frames
-from weft.engine.finals.stream.pieces import pack_table, unpack_table
-from weft.errors import CheckpointError
+from weft.engine.state.codec import bytes_to_table, damaged, table_to_bytes
+from weft.engine.state.frames import Frames
 
-Load = Callable[[str], bytes | None]
-"""Gives a piece by its name, or None."""
+POINTERS = 512
+"""Pointers in a page: eight bytes each, as many as make a piece worth reading."""
 
 
-@dataclass
-class Touched:
-    """The pieces read from and written to the state store."""
+class Pieces(Protocol):
+    """Bytes under names: the state store, as far as cells use it."""
 
-    read: set[str] = field(default_factory=set)
-    written: set[str] = field(default_factory=set)
-    dropped: set[str] = field(default_factory=set)
-    read_bytes: int = 0
-    written_bytes: int = 0
+    def get_piece(self, name: str) -> bytes | None: ...
+
+    def put_piece(self, name: str, data: bytes) -> None: ...
+
+    def remove_piece(self, name: str) -> None: ...
 
 
 class PagedCells:
     """Cells `[page * size, (page + 1) * size)` in the piece `name/page`."""
 
-    def __init__(self, name: str, size: int, codec: Codec, load: Load, touched: Touched) -> None:
-        self.name, self.size = name, size
-        self.codec, self.load, self.touched = codec, load, touched
+    def __init__(self, name: str, size: int, codec: Codec, pieces: Pieces) -> None:
+        self.name, self.size, self.codec, self.pieces = name, size, codec, pieces
         self.pages: dict[int, list[Any]] = {}
         self.stored: set[int] = set()
         """Pages that the state store holds."""
@@ -52,22 +48,23 @@ class PagedCells:
         return self.pages[number]
 
     def _read(self, number: int) -> list[Any]:
-        name = self.piece(number)
-        piece = self.load(name)
-        if piece is None:
-            raise CheckpointError(f"piece {name!r} is missing from the state")
-        self.touched.read.add(name)
-        self.touched.read_bytes += len(piece)
-        cells = self.codec.decode(unpack_table(name, piece))
+        what = f"piece {self.piece(number)}"
+        data = self.pieces.get_piece(self.piece(number))
+        if data is None:
+            raise damaged(what, "it is not there")
+        cells = self.codec.decode(bytes_to_table(data, what))
         if len(cells) != self.size:
-            raise CheckpointError(f"piece {name!r} has {len(cells)} cells, not {self.size}")
+            raise damaged(what, f"it has {len(cells)} cells and not {self.size}")
         return cells
 
     def get(self, slot: int) -> Any:
         return self._page(slot)[slot % self.size]
 
     def put(self, slot: int, cell: Any) -> None:
-        self._page(slot)[slot % self.size] = cell
+        if self.size == 1:
+            self.pages[slot] = [cell]  # what it held need not be read
+        else:
+            self._page(slot)[slot % self.size] = cell
         self.dirty.add(slot // self.size)
 
     def move(self, moves: Mapping[int, int]) -> None:
@@ -79,100 +76,107 @@ class PagedCells:
         for slot, cell in kept.items():
             self.put(slot, cell)
 
-    def save(self, is_live: Callable[[int, int], bool]) -> dict[str, bytes]:
-        """The pages that have changed; those without live cells are dropped instead."""
-        saved = {}
+    def save(self, is_live: Callable[[int, int], bool]) -> None:
+        """Write the pages that have changed; remove those without live cells."""
         for page in sorted(self.stored | self.dirty):
             low = page * self.size
             if not is_live(low, low + self.size):
                 self.pages.pop(page, None)
                 if page in self.stored:
-                    self.touched.dropped.add(self.piece(page))
+                    self.pieces.remove_piece(self.piece(page))
                     self.stored.discard(page)
             elif page in self.dirty:
                 cells = self.pages[page]
                 for at in range(self.size):  # what nobody will read need not be written
                     if cells[at] is not None and not is_live(low + at, low + at + 1):
                         cells[at] = None
-                piece = pack_table(self.codec.encode(cells))
-                saved[self.piece(page)] = piece
-                self.touched.written.add(self.piece(page))
-                self.touched.written_bytes += len(piece)
+                self.pieces.put_piece(self.piece(page), table_to_bytes(self.codec.encode(cells)))
                 self.stored.add(page)
         self.dirty.clear()
-        return saved
-
-    def forget(self) -> None:
-        """Let go of pages in memory that the state store holds as they are."""
-        for page in list(self.pages):
-            if page in self.stored and page not in self.dirty:
-                del self.pages[page]
 
 
 class Codec:
-    """How a page of cells becomes a record batch: frames."""
+    """How a page of frames becomes a table."""
 
     def __init__(self, frames: Frames) -> None:
         self.frames = frames
 
-    def encode(self, cells: list[Any]) -> pa.RecordBatch:
+    def encode(self, cells: list[Any]) -> pa.Table:
         return self.frames.pack(cells)
 
-    def decode(self, batch: pa.RecordBatch) -> list[Any]:
-        return list(self.frames.unpack(batch))
+    def decode(self, table: pa.Table) -> list[Any]:
+        return list(self.frames.unpack(table))
 
 
 class IntegerCodec(Codec):
-    """How a page of integers becomes a record batch."""
+    """How a page of integers becomes a table."""
 
     def __init__(self) -> None:
         pass
 
-    def encode(self, cells: list[Any]) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays([pa.array(cells, pa.int64())], ["c0"])
+    def encode(self, cells: list[Any]) -> pa.Table:
+        return pa.table({"c0": pa.array(cells, pa.int64())})
 
-    def decode(self, batch: pa.RecordBatch) -> list[Any]:
-        return [None if value is None else int(value) for value in batch.column(0).to_pylist()]
+    def decode(self, table: pa.Table) -> list[Any]:
+        return [None if value is None else int(value) for value in table.column(0).to_pylist()]
 
 
 class PagedStore:
-    """A structure's cells in pages of so many cells."""
+    """A structure's cells in pages of so many frames.
 
-    def __init__(self, frames: Frames, size: int, load: Load) -> None:
-        self.frames, self.size, self.load = frames, size, load
-        self.touched = Touched()
+    Cells that are the slices themselves (`slices`, by the name that the structure has for them)
+    are no pages: they are read where the slices are kept.
+    """
+
+    def __init__(
+        self, name: str, frames: Frames, size: int, pieces: Pieces, slices: Mapping[str, Cells]
+    ) -> None:
+        self.name, self.frames, self.size, self.pieces = name, frames, size, pieces
+        self.slices = slices
         self.named: dict[str, PagedCells] = {}
 
     def cells(self, name: str) -> Cells:
+        if name in self.slices:
+            return self.slices[name]
         # Registers are few and change with nearly every slide: each is a piece of its own.
-        size = 1 if name == "registers" else self.size
-        return self._open(name, size, Codec(self.frames))
+        return self._open(name, 1 if name == "registers" else self.size, Codec(self.frames))
 
     def pointers(self, name: str) -> Cells:
-        # Eight bytes each: as many to a page as make a piece worth reading.
-        return self._open(name, max(self.size, 512), IntegerCodec())
+        return self._open(name, POINTERS, IntegerCodec())
 
     def _open(self, name: str, size: int, codec: Codec) -> PagedCells:
         if name not in self.named:
-            self.named[name] = PagedCells(name, size, codec, self.load, self.touched)
+            self.named[name] = PagedCells(f"{self.name}/{name}", size, codec, self.pieces)
         return self.named[name]
 
     def directory(self) -> dict[str, list[int]]:
         """Which pages there are, by cells."""
         return {name: _runs(cells.stored) for name, cells in self.named.items()}
 
-    def restore_directory(self, directory: Mapping[str, list[int]]) -> None:
+    def restore(self, directory: Mapping[str, list[int]]) -> None:
         """Take back what `directory` gave."""
         for name, runs in directory.items():
             pairs = zip(runs[::2], runs[1::2], strict=True)
             self.named[name].stored = {page for low, high in pairs for page in range(low, high)}
 
-    def save(self, is_live: Callable[[str, int, int], bool]) -> dict[str, bytes]:
-        """The changed pieces; `is_live(name, low, high)` says which cells may still be read."""
-        saved: dict[str, bytes] = {}
+    def save(self, is_live: Callable[[str, int, int], bool]) -> None:
+        """Write what has changed; `is_live(name, low, high)` says which cells may be read again."""
         for name, cells in self.named.items():
-            saved.update(cells.save(partial(is_live, name)))
-        return saved
+            cells.save(partial(is_live, name))
+
+
+def stored_pieces(name: str, directory: Mapping[str, list[int]]) -> list[str]:
+    """The pieces that a directory names.
+
+    >>> stored_pieces("f1", {"queue": [3, 5], "registers": [0, 1]})
+    ['f1/queue/3', 'f1/queue/4', 'f1/registers/0']
+    """
+    return [
+        f"{name}/{cells}/{page}"
+        for cells, runs in directory.items()
+        for low, high in zip(runs[::2], runs[1::2], strict=True)
+        for page in range(low, high)
+    ]
 
 
 def _runs(pages: set[int]) -> list[int]:

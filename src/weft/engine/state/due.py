@@ -1,0 +1,185 @@
+"""The windows of a bucket that are due, answered: by a structure in the state, or gathered.
+
+Each window is answered once and final when the watermark passes its end (append), or again
+whenever rows come into it (update).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weft.engine.answer import Combined, DueWindows, alike, combine_groups
+from weft.engine.groups import group_rows
+from weft.engine.program import TreeProgram
+from weft.engine.shards import FRAGMENT, SLICE, flat
+from weft.engine.state.bucket import Bucket
+from weft.engine.state.frames import Frame
+from weft.engine.state.lanes import Lane, LaneState, lanes_of, slices_in
+from weft.engine.state.sliding import Closing, Sliding
+
+
+def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterator[Combined]:
+    """The answers of the windows that the watermark closes: each window once, final."""
+    gathered: list[DueWindows] = []
+    stretches = bucket.stretches(tree)
+    held = bucket.slice_counts(tree)
+    for lane in lanes_of(tree):
+        dues = [DueWindows(window, bucket.frontier, watermark) for window in lane.windows]
+        state = bucket.lane(tree, lane)
+        askers = alike(dues)
+        starts = {due: due.starts(stretches, bucket.program.bounds) for due in askers}
+        windows = sum(map(len, starts.values()))
+        structure = _structure(bucket, tree, state, windows, slices_in(tree, lane, held))
+        if structure is None:
+            gathered += dues
+        elif windows:
+            sliding = state.open(structure)
+            if sliding.upto is not None and sliding.upto > bucket.frontier:
+                state.close_down()  # ends that were passed: nothing but a new one answers them
+                sliding = state.open(structure)
+            state.begin(sliding, bucket.frontier)
+            yield from _from_structure(bucket, tree, lane, sliding, starts, askers)
+    yield from gathered_answers(bucket, tree, gathered)
+
+
+def _structure(
+    bucket: Bucket, tree: TreeProgram, state: LaneState, windows: int, slices: int
+) -> str | None:
+    """The structure that answers a lane in this micro-batch; None to gather its slices."""
+    finals = bucket.program.finals
+    chosen = state.lane.choice(tree, finals, slices).structure
+    if chosen in ("blocks", "naive") and finals != "naive":
+        state.close_down()
+        return None
+    if finals == "auto" and windows and not state.is_calm(windows, slices):
+        return None
+    return chosen
+
+
+def _from_structure(
+    bucket: Bucket,
+    tree: TreeProgram,
+    lane: Lane,
+    sliding: Sliding,
+    starts: dict[DueWindows, np.ndarray],
+    askers: dict[DueWindows, tuple[int, ...]],
+) -> Iterator[Combined]:
+    dues = list(askers)
+    closing = [
+        Closing(start + due.service.range, start, at)
+        for at, due in enumerate(dues)
+        for start in starts[due].tolist()
+    ]
+    found: dict[int, list[tuple[int, Frame]]] = {}
+    for window, frame in sliding.close(closing):
+        found.setdefault(window.asker, []).append((window.start, frame))
+    for at, answers in found.items():
+        for query in bucket.program.bounds.queries.intersection(askers[dues[at]]):
+            bucket.program.bounds.check(query, "groups", max(len(f) for _, f in answers))
+            bucket.program.bounds.check(query, "windows", sum(len(f) for _, f in answers))
+        yield _combined(tree, lane, sliding, dues[at], askers[dues[at]], answers)
+
+
+def _combined(
+    tree: TreeProgram,
+    lane: Lane,
+    sliding: Sliding,
+    due: DueWindows,
+    queries: tuple[int, ...],
+    answers: Sequence[tuple[int, Frame]],
+) -> Combined:
+    frames = sliding.frames
+    joined = Frame(
+        np.concatenate([frame.groups for _, frame in answers]),
+        tuple(
+            op.concat([frame.parts[at] for _, frame in answers]) for at, op in enumerate(frames.ops)
+        ),
+    )
+    decoded = dict(zip(lane.parts, frames.decode(joined), strict=True))
+    lengths = [len(frame) for _, frame in answers]
+    return Combined(
+        queries,
+        np.repeat(np.array([start for start, _ in answers], dtype=np.int64), lengths),
+        tuple(frames.keys.columns(joined.groups)),
+        tuple(tuple(decoded[number]) for number in due.service.parts),
+    )
+
+
+def gathered_answers(
+    bucket: Bucket, tree: TreeProgram, dues: Sequence[DueWindows]
+) -> Iterator[Combined]:
+    """Every due window with any row in it, for every group, from the slices that it spans."""
+    stretches = bucket.stretches(tree)
+    edges = []
+    open_dues = []
+    for due in dues:
+        starts = due.starts(stretches, bucket.program.bounds)
+        if len(starts):
+            edges += [starts, starts + due.service.range]
+            open_dues.append(due)
+    if not edges:
+        return
+    bucket.sum_up(tree)
+    shards = bucket.gather(tree, np.unique(np.concatenate(edges)))
+    if shards.num_rows:
+        yield from _by_keys(bucket, tree, shards, open_dues)
+
+
+def _by_keys(
+    bucket: Bucket, tree: TreeProgram, shards: pa.Table, dues: Sequence[DueWindows]
+) -> Iterator[Combined]:
+    fragments = flat(shards, FRAGMENT).to_numpy()
+    finals = bucket.program.finals
+    for keys in dict.fromkeys(due.service.keys for due in dues):
+        yield from combine_groups(
+            shards,
+            tree,
+            keys,
+            [due for due in dues if due.service.keys == keys],
+            lambda predicate: bucket.satisfied(predicate)[fragments],
+            structure=finals,
+            bounds=bucket.program.bounds,
+        )
+
+
+def changed_answers(
+    bucket: Bucket, tree: TreeProgram, delta: pa.Table | None
+) -> Iterator[Combined]:
+    """Early answers: every group of an open window into which the micro-batch brought a row."""
+    if delta is None or delta.num_rows == 0:
+        return
+    low, high = pc.min_max(delta.column(SLICE)).as_py().values()
+    dues = [
+        DueWindows(window, max(bucket.frontier, low), high + window.range)
+        for window in tree.services
+    ]
+    changed: dict[tuple[int, ...], list[Combined]] = {}
+    for found in _by_keys(bucket, tree, delta, dues):
+        changed.setdefault(found.queries, []).append(found)
+    for found in gathered_answers(bucket, tree, dues):
+        kept = _among(found, changed.get(found.queries, []))
+        if len(kept.start):
+            yield kept
+
+
+def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
+    """Those answers whose window and group are among the changed."""
+    starts = np.concatenate([found.start, *(some.start for some in changed)])
+    keys = [
+        pa.concat_arrays([column, *(some.keys[at] for some in changed)])
+        for at, column in enumerate(found.keys)
+    ]
+    groups = group_rows([starts, *keys], len(starts))
+    here = groups.ids[: len(found.start)]
+    rows = np.flatnonzero(np.isin(here, groups.ids[len(found.start) :]))
+    at = pa.array(rows)
+    return Combined(
+        found.queries,
+        found.start[rows],
+        tuple(column.take(at) for column in found.keys),
+        tuple(tuple(column.take(at) for column in part) for part in found.parts),
+    )

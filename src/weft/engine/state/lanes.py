@@ -1,0 +1,228 @@
+"""Lanes: the windows of a tree that share keys and predicate, and their slices as frames.
+
+One structure serves a lane: its windows differ in range and slide, and are made of the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from weft.algebra.ops import bind
+from weft.engine.finals.auto import Choice, choose, named
+from weft.engine.program import QueryWindows, TreeProgram
+from weft.engine.shards import FRAGMENT, SLICE, flat
+from weft.engine.state.frames import Frame, Frames, Keys
+from weft.engine.state.sliding import Sliding, discard
+
+if TYPE_CHECKING:
+    from weft.engine.state.bucket import Bucket
+
+FEW = 16
+"""Windows of fewer slices are combined anew: nothing is gained by keeping more."""
+SLIDES = 8
+"""A window of at least so many times the slides that a micro-batch closes is worth a structure."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Windows with the same keys and predicate."""
+
+    keys: tuple[int, ...]
+    predicate: int | None
+    windows: tuple[QueryWindows, ...]
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """The parts that any of its windows needs."""
+        return tuple(sorted({part for window in self.windows for part in window.parts}))
+
+    @property
+    def ranges(self) -> tuple[int, ...]:
+        """The distinct ranges."""
+        return tuple(sorted({window.range for window in self.windows}))
+
+    def name(self, tree: TreeProgram) -> str:
+        """Its pieces' name in the state; numbers are never used again, so neither is it."""
+        keys = ".".join(map(str, self.keys))
+        return f"f{tree.number}/{keys}:{'' if self.predicate is None else self.predicate}"
+
+    def oldest_open(self, frontier: int) -> dict[int, int | None]:
+        """By range, the start of its oldest window that is still open."""
+        found: dict[int, int | None] = dict.fromkeys(self.ranges)
+        for window in self.windows:
+            start, known = window.next_start(frontier), found[window.range]
+            if start is not None:
+                found[window.range] = start if known is None else min(start, known)
+        return found
+
+    def choice(self, tree: TreeProgram, finals: str, slices: int) -> Choice:
+        """The structure that serves its windows in a stream, and why."""
+        if finals == "blocks":
+            return Choice("blocks", "as asked for, over gathered slices")
+        ops = [bind(tree.part(number).part, tree.part(number).types) for number in self.parts]
+        if finals != "auto":
+            for op in ops:
+                named(finals, op.laws, op.kind)
+            return Choice(finals, "as asked for")
+        if slices < FEW:
+            return Choice("blocks", f"windows of {slices} slices: combined anew")
+        laws = Frames(ops, Keys([])).laws
+        return choose(laws, form="stream", ranges=len(self.ranges), window=slices)
+
+
+def lanes_of(tree: TreeProgram) -> list[Lane]:
+    """The lanes of a tree's windows."""
+    found: dict[tuple[tuple[int, ...], int | None], list[QueryWindows]] = {}
+    for window in tree.services:
+        found.setdefault((window.keys, window.predicate), []).append(window)
+    return [Lane(keys, predicate, tuple(some)) for (keys, predicate), some in found.items()]
+
+
+class LaneState:
+    """A lane of an open bucket: its slices as frames, and the structure over them if it has one."""
+
+    def __init__(self, bucket: Bucket, tree: TreeProgram, lane: Lane) -> None:
+        self.bucket, self.tree, self.lane = bucket, tree, lane
+        self.name = lane.name(tree)
+        self.sliding: Sliding | None = None
+        self._late: list[tuple[int, Frame]] = []
+        self._oldest: list[int | None] = self.meta.get("oldest", [])
+
+    # The slices as frames.
+
+    def _frames(self, structure: str) -> Frames:
+        parts = [self.tree.part(number) for number in self.lane.parts]
+        kinds = {key.number: key.type for key in self.tree.schema.keys}
+        keys = Keys([kinds[number] for number in self.lane.keys])
+        ops = [bind(part.part, part.types) for part in parts]
+        return Frames(ops, keys, counts=structure == "subtract")
+
+    def frames_of(self, shards: pa.Table) -> list[tuple[int, Frame]]:
+        """Some shards as a frame for every slice."""
+        assert self.sliding is not None
+        if self.lane.predicate is not None and shards.num_rows:
+            mask = self.bucket.satisfied(self.lane.predicate)[flat(shards, FRAGMENT).to_numpy()]
+            shards = shards.filter(pa.array(mask))
+        if not shards.num_rows:
+            return []
+        return self.sliding.frames.slices(
+            flat(shards, SLICE).to_numpy(),
+            [flat(shards, f"k{number}") for number in self.lane.keys],
+            [
+                [flat(shards, column) for column in self.tree.part(number).columns]
+                for number in self.lane.parts
+            ],
+        )
+
+    def frames_between(self, low: int, high: int) -> list[tuple[int, Frame]]:
+        """Every slice that holds rows and starts in `[low, high)`, ascending."""
+        return self.frames_of(self.bucket.slices_between(self.tree, low, high))
+
+    # The structure over them.
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """What the index knows of the lane's structure."""
+        return self.bucket.index.sliding.get(self.name, {})
+
+    def open(self, structure: str) -> Sliding:
+        """The structure as the last micro-batch left it, or a new one that is still to be made."""
+        if self.sliding is not None and self.sliding.structure == structure:
+            return self.sliding
+        made = Sliding(
+            self.name, structure, self._frames(structure), self.lane.ranges, self, self.bucket
+        )
+        self.sliding = made
+        if "signature" in self.meta and not made.restore(self.meta):
+            self.close_down()
+            self.sliding = made
+        return made
+
+    def close_down(self) -> None:
+        """Let go of the structure; the slices stay."""
+        if "finals" in self.meta:
+            discard(self.name, self.meta, self.bucket)
+        self.bucket.index.sliding.pop(self.name, None)
+        self.sliding = None
+
+    def is_calm(self, windows: int, slices: int) -> bool:
+        """Whether micro-batches close few slides for the length of the windows: the second time.
+
+        One that catches up with hours of rows reads every slice anyway.
+        """
+        few = slices >= FEW and windows * SLIDES <= slices * len(self.lane.ranges)
+        if not few:
+            self.close_down()
+            return False
+        if "finals" in self.meta:
+            return True
+        seen = self.meta.get("calm", 0)
+        self.bucket.index.sliding[self.name] = {"calm": seen + 1}
+        return bool(seen)
+
+    def begin(self, sliding: Sliding, frontier: int) -> None:
+        """Make the structure of the slices that open windows reach, up to the frontier."""
+        if sliding.upto is not None:
+            return
+        capacity = min(1 << 20, max(self.lane.ranges) // self.tree.mean_slice + 2)
+        upto = self.tree.slice_start(frontier)  # the slice after it is still open
+        sliding.begin(self.lane.oldest_open(frontier), upto, capacity)
+
+    # Late rows: looked at before the slices take them, merged after.
+
+    def note_late(self, shards: pa.Table, frontier: int) -> None:
+        """Remember the rows of slices that are in the structure already."""
+        upto = self.meta.get("upto")
+        if upto is None or not shards.num_rows:
+            return
+        slices = flat(shards, SLICE).to_numpy()
+        starts = [s for s in self.lane.oldest_open(frontier).values() if s is not None]
+        late = (slices < upto) & (slices >= min(starts, default=upto))
+        if not late.any():
+            return
+        sliding = self.open(str(self.meta["signature"]).split(" ", 1)[0])
+        if sliding.upto is None:
+            return
+        self._late = self.frames_of(shards.filter(pa.array(late)))
+        if sliding.frames.counts:
+            self._late = [
+                (start, sliding.frames.without_presence(frame, self._held(start)))
+                for start, frame in self._late
+            ]
+
+    def _held(self, start: int) -> Frame:
+        assert self.sliding is not None
+        found = self.frames_between(start, start + 1)
+        return found[0][1] if found else self.sliding.frames.identity
+
+    def merge_late(self) -> None:
+        """Merge what was remembered; a slice that held nothing cannot be put between others."""
+        if self._late and self.sliding is not None and not self.sliding.late(self._late):
+            self.close_down()
+        self._late = []
+
+    def evict(self, frontier: int) -> None:
+        """Let go of what no open window reaches, while the slices are still there."""
+        oldest = self.lane.oldest_open(frontier)
+        if self.sliding is None and self.meta.get("oldest", []) == list(oldest.values()):
+            return
+        if self.sliding is None and "finals" in self.meta:
+            self.open(str(self.meta["signature"]).split(" ", 1)[0])
+        if self.sliding is not None and self.sliding.upto is not None:
+            self.sliding.evict(oldest)
+            self._oldest = list(oldest.values())
+
+    def save(self) -> None:
+        """Write what has changed."""
+        if self.sliding is not None and self.sliding.upto is not None:
+            saved = {**self.sliding.save(), "oldest": self._oldest}
+            self.bucket.index.sliding[self.name] = saved
+
+
+def slices_in(tree: TreeProgram, lane: Lane, held: Sequence[int]) -> int:
+    """About how many slices a lane's longest window holds, `held` being those of every piece."""
+    return min(max(lane.ranges) // max(1, tree.mean_slice), sum(held))
