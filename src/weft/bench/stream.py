@@ -297,7 +297,7 @@ def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
     from weft.algebra.part import Part
     from weft.engine.parcel import Parcel
     from weft.engine.preaggregate import Preaggregate
-    from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
+    from weft.engine.program import FAR, Program, QueryWindows, RowColumns, TreeProgram
     from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
     from weft.engine.state.bucket import Bucket
     from weft.engine.state.due import closing_answers
@@ -308,9 +308,10 @@ def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
         NumberedPart(1, Part("count"), (pa.int64(),)),
     )
     service = QueryWindows(1, day, minute, 0, -FAR, FAR, (0,), None, (0, 1))
+    columns = RowColumns((), None, ("k",), ((("x",), None), ((), None)))
     store = TreeProgram(
-        1, ShardSchema((NumberedKey(0, pa.int32()),), parts), ((0, minute),), (), None, (),
-        (service,), minute, None, ("k",), ((("x",), None), ((), None)),
+        1, ShardSchema((NumberedKey(0, pa.int32()),), parts), ((0, minute),), (), None,
+        (service,), columns,
     )  # fmt: skip
     program = Program(1, (store,), 1, 1000, "append")
     state = _Memory()
@@ -319,8 +320,8 @@ def long_window_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
     numbers = pa.array(np.arange(keys), pa.int32())
     for at in range(minutes):
         times = pa.array(np.full(keys, START + at * minute + 1))
-        columns = {"t": times, "ahead": ahead, "k": numbers, "x": ones}
-        rows = pa.RecordBatch.from_pydict(columns)
+        made = {"t": times, "ahead": ahead, "k": numbers, "x": ones}
+        rows = pa.RecordBatch.from_pydict(made)
         (parcels,) = Preaggregate(program)(iter([rows]))
         parcel = Parcel.from_bytes(parcels.column("parcel")[0].as_py())
         bucket = Bucket(program, state)

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.jobs import job_argument, json_option, read_job, spark_for, table_options
+from weft.cli.jobs import (
+    finals_option,
+    job_argument,
+    json_option,
+    read_job,
+    spark_for,
+    table_options,
+)
 from weft.cli.output import echo_json
 
 if TYPE_CHECKING:
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 @click.command()
 @job_argument
 @table_options
+@finals_option
 @json_option
 @click.pass_context
 def explain(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> None:
@@ -69,11 +77,14 @@ def explained_stream(spark: Any, job: Job) -> dict[str, Any]:
     checkpoint = job.locate(job.checkpoint or "")
     stored = CatalogueFiles(checkpoint).latest()
     if stored is None:
-        plan = stream_plan(loom.queries, **plan_options(job, streaming=True))
+        options = plan_options(job, streaming=True)
+        plan = stream_plan(loom.queries, **options)
+        text = loom.explain(**options)
         notes = [f"run: a new stream, by the {plan.request.options.engine} engine"]
     else:
         plan = Plan.from_dict(stored.plan)
+        text = plan.explain()
         held = f"{len(stored.entries):,} queries, change {stored.number}"
         notes = [f"run: goes on with what the checkpoint holds ({held})"]
     notes.append(f"watermark {job.source.watermark}; {job.output_mode}; checkpoint {checkpoint}")
-    return {"plan": plan.to_dict(), "explain": plan.explain(), "notes": notes}
+    return {"plan": plan.to_dict(), "explain": text, "notes": notes}

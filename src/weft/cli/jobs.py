@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -46,17 +47,25 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")(command)
 
 
+def finals_option(command: Command) -> Command:
+    """--finals."""
+    return click.option(
+        "--finals", help="The structure from slices to answers: auto, flatfit, daba, ..."
+    )(command)
+
+
 def read_job(
     ctx: click.Context,
     file: Path,
     *,
+    finals: str | None = None,
     source: str | None = None,
     format_: str | None = None,
     time: str | None = None,
     schema: str | None = None,
     options: tuple[str, ...] = (),
 ) -> Job:
-    """The job of a job file, or of a file of queries and `--source`."""
+    """The job of a job file, or of a file of queries and `--source`; `--finals` overrides it."""
     from weft.job import job_on_table, load_job
 
     if source is None:
@@ -69,6 +78,10 @@ def read_job(
         job = job_on_table(
             file, source, format=format_, time=time, schema=schema, options=_pairs(options)
         )
+    if finals is not None:
+        from weft.engine.finals.registry import check_name
+
+        job = replace(job, plan={**job.plan, "finals": check_name(finals)})
     ctx.ensure_object(dict)["job"] = job
     return job
 

@@ -9,13 +9,21 @@ from typing import Any
 
 import click
 
-from weft.cli.jobs import job_argument, json_option, read_job, spark_for, table_options
+from weft.cli.jobs import (
+    finals_option,
+    job_argument,
+    json_option,
+    read_job,
+    spark_for,
+    table_options,
+)
 from weft.cli.output import echo_json, progress, table
 
 
 @click.command()
 @job_argument
 @table_options
+@finals_option
 @click.option("--out", help="Write a folder of Parquet per query here, whatever the job's sink.")
 @click.option("--overwrite", is_flag=True, help="Replace answers that are there already.")
 @click.option("--show", type=click.IntRange(min=0), help="Print the first rows of every query.")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.jobs import job_argument, json_option, read_job, spark_for
+from weft.cli.jobs import finals_option, job_argument, json_option, read_job, spark_for
 from weft.cli.output import echo_json, number
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ NEEDS = {
 @click.command()
 @job_argument
 @click.option("--once", is_flag=True, help="Take what is there now, then end (available_now).")
+@finals_option
 @json_option
 @click.pass_context
-def stream(ctx: click.Context, /, job: Path, once: bool, as_json: bool) -> None:
+def stream(ctx: click.Context, /, job: Path, once: bool, finals: str | None, as_json: bool) -> None:
     """Start the stream of JOB, or go on where its checkpoint left off.
 
     A line is printed for every micro-batch. Ctrl-C or SIGTERM lets the micro-batch that runs
@@ -40,7 +41,7 @@ def stream(ctx: click.Context, /, job: Path, once: bool, as_json: bool) -> None:
     from weft.job import need
     from weft.stream.heartbeat import refuse_second
 
-    read = read_job(ctx, job)
+    read = read_job(ctx, job, finals=finals)
     need(read, NEEDS)
     refuse_second(read.locate(read.checkpoint or ""))
     with spark_for(ctx, read) as spark, stopping() as stop:

@@ -9,13 +9,21 @@ from typing import Any
 
 import click
 
-from weft.cli.jobs import job_argument, json_option, read_job, spark_for, table_options
+from weft.cli.jobs import (
+    finals_option,
+    job_argument,
+    json_option,
+    read_job,
+    spark_for,
+    table_options,
+)
 from weft.cli.output import console, echo_json
 
 
 @click.command()
 @job_argument
 @table_options
+@finals_option
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> None:

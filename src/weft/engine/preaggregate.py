@@ -98,7 +98,8 @@ class StoreAccumulator:
     """The shards of one store, as far as the task has come."""
 
     def __init__(self, store: TreeProgram, buckets: int) -> None:
-        self.store, self.buckets = store, buckets
+        assert store.columns is not None
+        self.store, self.columns, self.buckets = store, store.columns, buckets
         windows = [Window.of_units(s.range, s.slide, s.phase) for s in store.services]
         self.edges = TreeEdges(store.progressions, windows)
         self.signatures: dict[int, int] = {}
@@ -119,7 +120,7 @@ class StoreAccumulator:
             fragments = None if fragments is None else fragments[needed]
         if table.num_rows == 0:
             return
-        keys = [flat(table, column) for column in store.key_columns]
+        keys = [flat(table, column) for column in self.columns.keys]
         by = [slices, *keys] if fragments is None else [slices, fragments, *keys]
         groups = group_rows(by, table.num_rows)
         first = pa.array(groups.first)
@@ -128,15 +129,15 @@ class StoreAccumulator:
             self.signatures.setdefault(0, 0)
         arrays = {
             BUCKET: pa.array(np.full(groups.count, store.number % self.buckets))
-            if store.bucket is None
-            else flat(table, store.bucket).take(first).cast(pa.int64()),
+            if self.columns.bucket is None
+            else flat(table, self.columns.bucket).take(first).cast(pa.int64()),
             ROWS: pa.array(np.bincount(groups.ids, minlength=groups.count)),
             SLICE: pa.array(slices[groups.first]),
             FRAGMENT: pa.array(number),
         }
         for key, values in zip(store.schema.keys, keys, strict=True):
             arrays[key.column] = values.take(first)
-        for part, (arguments, where) in zip(store.schema.parts, store.part_columns, strict=True):
+        for part, (arguments, where) in zip(store.schema.parts, self.columns.parts, strict=True):
             columns = partials_of(
                 part.part,
                 [flat(table, column) for column in arguments],
@@ -154,7 +155,7 @@ class StoreAccumulator:
         plan = self.store.fragments
         if plan is None:
             return None
-        columns = [flat(table, name) for name in self.store.fragment_columns]
+        columns = [flat(table, name) for name in self.columns.fragments]
         numbers, _, members = plan.fragments(plan.states(columns))
         own = [
             self.signatures.setdefault(signature, len(self.signatures))

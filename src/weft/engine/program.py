@@ -1,15 +1,18 @@
-"""What the workers are told: stores to keep, and which windows to answer from which store."""
+"""What is executed: trees, the windows that each answers, and all that a stream's workers know."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from weft.engine.fragments.fragments import FragmentPlan
 from weft.engine.overload import Bounds
-from weft.engine.shards import NumberedPart, ShardSchema
+from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
+from weft.plan.layout import Layout
 
 Int64 = npt.NDArray[np.int64]
 FAR = 2**62
@@ -69,8 +72,26 @@ class QueryWindows:
 
 
 @dataclass(frozen=True)
+class RowColumns:
+    """Where a stream's rows have what a tree is made of: names of projected columns."""
+
+    fragments: tuple[str, ...]
+    """Of what the tree's `fragments` look at."""
+    bucket: str | None
+    """Of the bucket of a row; None where one bucket holds all."""
+    keys: tuple[str, ...]
+    parts: tuple[tuple[tuple[str, ...], str | None], ...]
+    """Of every part's arguments, and of its filter."""
+
+
+@dataclass(frozen=True)
 class TreeProgram:
-    """One store: what its shards hold, how its slices are cut, and whom it serves."""
+    """A tree as it is executed: what its shards hold, how slices are cut, which windows to answer.
+
+    Keys, parts and predicates are known by numbers that are never used again. A batch has one
+    program of a tree, over shards that Spark's own aggregation makes; a stream has a sequence of
+    them, over rows (`columns`) and the shards in its state.
+    """
 
     number: int
     schema: ShardSchema
@@ -79,17 +100,57 @@ class TreeProgram:
     """The numbers of its predicates, in the order of those of `fragments`."""
     fragments: FragmentPlan | None
     """How a row's fragment is found; None where there is no predicate."""
-    fragment_columns: tuple[str, ...]
-    """The projected columns of what `fragments` looks at."""
     services: tuple[QueryWindows, ...]
-    mean_slice: int
-    """How long a slice is on average, in units of the axis."""
-    bucket: str | None
-    """The projected column with the bucket of a row; None where one bucket holds all."""
-    key_columns: tuple[str, ...]
-    """The projected column of every key."""
-    part_columns: tuple[tuple[tuple[str, ...], str | None], ...]
-    """The projected columns of every part's arguments, and of its filter."""
+    columns: RowColumns | None = None
+
+    @classmethod
+    def of_layout(cls, layout: Layout, fragments: FragmentPlan, types: pa.Schema) -> TreeProgram:
+        """The program of a batch's tree; `types` are those of the columns of its shards.
+
+        A query stands for a target of the layout. Of a single predicate nothing is left to tell
+        apart: rows that do not satisfy it are not there.
+        """
+        told_apart = len(layout.predicates) > 1
+        windows = tuple(
+            QueryWindows(
+                query=target.number,
+                range=target.window.range,
+                slide=target.window.slide,
+                phase=target.window.phase,
+                since=-FAR,
+                until=FAR,
+                keys=grouping.keys,
+                predicate=target.predicate
+                if told_apart and layout.predicates[target.predicate] is not None
+                else None,
+                parts=layout.needs[target.number],
+            )
+            for grouping in layout.grouping_sets
+            for target in grouping.targets
+        )
+        return cls(
+            number=0,
+            schema=ShardSchema(
+                tuple(
+                    NumberedKey(at, types.field(f"k{at}").type) for at in range(len(layout.keys))
+                ),
+                tuple(
+                    NumberedPart(
+                        at, part, tuple(types.field(name).type for name in layout.columns(part))
+                    )
+                    for at, part in enumerate(layout.parts)
+                ),
+            ),
+            progressions=tuple(layout.progressions()),
+            predicates=tuple(range(len(layout.predicates))) if told_apart else (),
+            fragments=fragments,
+            services=windows,
+        )
+
+    @cached_property
+    def mean_slice(self) -> int:
+        """How long a slice is on average, in units of the axis."""
+        return max(1, round(1.0 / sum(1.0 / step for _, step in self.progressions)))
 
     @property
     def live_mask(self) -> int:

@@ -116,6 +116,13 @@ def _modes(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
             yield ("output_mode",), f"='update': a sink of kind {job.sink.kind} accepts append"
         if engine == "rewrite":
             yield ("output_mode",), "='update': the rewrite engine accepts append"
+    finals = job.plan.get("finals", "auto")
+    if engine == "rewrite" and finals != "auto":
+        yield (
+            ("plan", "finals"),
+            f"={finals!r}: the rewrite engine combines slices in Spark SQL, by no structure; use "
+            f"engine: operator",
+        )
     if engine == "operator" and strategy in ("coverage", "factor"):
         yield (
             ("plan", "strategy"),

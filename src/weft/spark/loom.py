@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
+from weft.engine.finals.registry import check_name
 from weft.engine.slicing.method import Kind as Slicing
 from weft.errors import EngineError, PlanError, WorkloadError
 from weft.plan.explain import describe_window
@@ -112,12 +113,14 @@ class Loom:
     @texts_as_written
     def plan(
         self, *, rate: float | None = None, strategy: str | None = None, engine: Engine = "auto",
-        **options: Any,
+        finals: str = "auto", **options: Any,
     ) -> Plan:  # fmt: skip
         """Plan the queries. Without a `rate` it is measured, and groups and fragments with it.
 
         The plan of a stream is the one that `start` would begin with, given the same options.
+        `finals` names the structure that the plan is to be run with, which changes no plan.
         """
+        check_name(finals)
         if not self._queries:
             raise WorkloadError("the loom has no queries: add one first")
         self.types()
@@ -155,32 +158,39 @@ class Loom:
     @texts_as_written
     def explain(self, **options: Any) -> str:
         """The plan, and how each tree of it would be run."""
-        engine = options.get("engine", "auto")
+        engine, finals = options.get("engine", "auto"), options.get("finals", "auto")
         plan = self.plan(**options)
         lines = [plan.explain()]
-        if not self.df.isStreaming:
-            batch = self._batch(plan, engine)
+        if self.df.isStreaming:
+            from weft.spark.streaming.compile import explain_finals
+
+            if plan.request.options.engine == "operator":
+                lines += explain_finals(plan, self.df, self.axis, finals)
+        else:
+            batch = self._batch(plan, engine, finals=finals)
             lines += [f"run: tree {choice.tree} as {choice}" for choice in batch.choices]
         return "\n".join(lines)
 
     @texts_as_written
     def run(
         self, *, engine: Engine = "auto", plan: Plan | None = None, persist: bool = True,
-        slicing: Slicing | None = None,
+        slicing: Slicing | None = None, finals: str = "auto",
         **options: Any,
     ) -> Results:  # fmt: skip
         """Answer every query; lazy. `engine="rewrite"` uses nothing but Spark SQL.
 
         Options go to `plan`, unless a finished `plan` of the same queries is given. `persist`
         keeps what queries are read from at its first use. `slicing` asks for one way from times
-        to slices ("greatest", "lookup", "search") instead of the cheapest.
+        to slices ("greatest", "lookup", "search") instead of the cheapest, `finals` for one
+        structure from slices to answers ("flatfit", "daba", ...; docs/finals.md has them all).
         """
+        check_name(finals)
         if engine not in ("auto", "operator", "rewrite"):
             raise EngineError(f"engine={engine!r}: accepted are 'auto', 'operator', 'rewrite'")
         if self.df.isStreaming:
             raise EngineError("run() is for a batch DataFrame, and this one streams: use start()")
         plan = self.plan(engine=engine, **options) if plan is None else plan
-        return Results(self._batch(plan, engine, slicing), persist=persist)
+        return Results(self._batch(plan, engine, slicing, finals), persist=persist)
 
     @texts_as_written
     def start(
@@ -192,7 +202,8 @@ class Loom:
         interval such as "10 seconds", or None for as fast as it goes. Options: `output_mode`
         ("append" or "update"), `buckets`, `adaptive`, `metrics_port`, and those of `optimize`;
         `max_ahead`: rows further ahead of the clock are set aside and counted ("1 day" if nothing
-        is said, "off" for none), because one row years ahead would close every window.
+        is said, "off" for none), because one row years ahead would close every window;
+        `finals`: the structure that answers windows from slices, "auto" if nothing is said.
         """
         from weft.spark.streaming.starting import start
 
@@ -213,13 +224,20 @@ class Loom:
         with self.run(**options) as results:
             return verify(self.df, self.axis, self.queries, results)
 
-    def _batch(self, plan: Plan, engine: Engine, slicing: Slicing | None = None) -> Batch:
+    def _batch(
+        self, plan: Plan, engine: Engine, slicing: Slicing | None = None, finals: str = "auto"
+    ) -> Batch:
         if set(plan.queries) != set(self.queries):
             raise PlanError("the plan is of other queries than the loom has: plan these")
         covered = any(tree.coverage is not None for tree in plan.trees)
         chosen = ("rewrite" if covered else "operator") if engine == "auto" else engine
+        if finals != "auto" and chosen == "rewrite":
+            raise EngineError(
+                f"finals={finals!r}: the rewrite engine combines slices in Spark SQL, by no "
+                f"structure; use engine='operator'"
+            )
         measured = self._measured[1] if self._measured else None
-        return run_plan(self.df, self.axis, plan, chosen, self.types(), measured, slicing)
+        return run_plan(self.df, self.axis, plan, chosen, self.types(), measured, slicing, finals)
 
     @texts_as_written
     def types(self) -> dict[str, str]:

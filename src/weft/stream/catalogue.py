@@ -84,6 +84,8 @@ class Settings:
     """append or update."""
     engine: str = "operator"
     """operator, or rewrite: Spark's own operators only."""
+    finals: str = "auto"
+    """The structure that answers windows, by name; a restart may name another."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""

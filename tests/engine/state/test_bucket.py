@@ -13,7 +13,7 @@ from weft.engine.finals.registry import STRUCTURES
 from weft.engine.fragments.fragments import plan_fragments
 from weft.engine.parcel import Parcel
 from weft.engine.preaggregate import Preaggregate
-from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
+from weft.engine.program import FAR, Program, QueryWindows, RowColumns, TreeProgram
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.engine.state import bucket as bucket_module
 from weft.engine.state.bucket import Bucket, Traffic
@@ -54,12 +54,8 @@ def program(
         progressions=tuple(sorted(edges)),
         predicates=(3,),
         fragments=plan_fragments(["x > 5"], lambda _: {"x": "bigint"}),
-        fragment_columns=("big",),
         services=tuple(services),
-        mean_slice=max(1, round(1 / sum(1 / step for _, step in edges))),
-        bucket="h",
-        key_columns=("k",),
-        part_columns=((("x",), None), ((), None)),
+        columns=RowColumns(("big",), "h", ("k",), ((("x",), None), ((), None))),
     )
     return Program(1, (store,), buckets, 1, mode, finals=finals)
 

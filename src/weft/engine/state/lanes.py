@@ -82,6 +82,23 @@ def lanes_of(tree: TreeProgram) -> list[Lane]:
     return [Lane(keys, predicate, tuple(some)) for (keys, predicate), some in found.items()]
 
 
+def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
+    """Which structure answers which windows of a stream, and why."""
+    lines = []
+    for tree in trees:
+        for lane in lanes_of(tree):
+            slices = max(lane.ranges) // tree.mean_slice
+            parts = ", ".join(str(tree.part(number).part) for number in lane.parts)
+            chosen = lane.choice(tree, finals, slices)
+            later = (
+                "; blocks over gathered slices while a micro-batch closes many slides"
+                if finals == "auto" and chosen.structure != "blocks"
+                else ""
+            )
+            lines.append(f"run: store {tree.number}: finals of {parts} by {chosen}{later}")
+    return lines
+
+
 class LaneState:
     """A lane of an open bucket: its slices as frames, and the structure over them if it has one."""
 

@@ -30,8 +30,10 @@ class Choice:
         return "; ".join([f"{self.method}: {self.reason}", *self.details])
 
 
-def choose(layout: Layout, tree: Tree, engine: str, df: DataFrame) -> Choice:
-    """The way to run some of a tree's queries on an engine."""
+def choose(
+    layout: Layout, tree: Tree, engine: str, df: DataFrame, structure: str = "auto"
+) -> Choice:
+    """The way to run some of a tree's queries on an engine; a named structure means Arrow code."""
     if tree.coverage is not None:
         if engine == "operator":
             raise EngineError(
@@ -41,7 +43,8 @@ def choose(layout: Layout, tree: Tree, engine: str, df: DataFrame) -> Choice:
         if len(layout.queries) == len(tree.rows):
             return Choice("coverage", "windows from windows, in Spark SQL")
     targets = [target for fold in layout.grouping_sets for target in fold.targets]
-    if len(targets) == 1 and targets[0].window.overlap <= NATIVE_OVERLAP:
+    alone = len(targets) == 1 and targets[0].window.overlap <= NATIVE_OVERLAP
+    if alone and structure == "auto":
         return Choice("native", "one window by itself")
     if engine == "rewrite":
         return Choice("sql", "each slice is sent to its windows, in Spark SQL")

@@ -68,11 +68,12 @@ def run_plan(
     types: Mapping[str, str],
     measured: Measured | None = None,
     slicing: Slicing | None = None,
+    structure: str = "auto",
 ) -> Batch:
     """Build the frames of every tree of the plan; nothing is computed before one is used.
 
     `types` are those of the aggregates' arguments and of the keys; `slicing` asks for one way of
-    cutting.
+    cutting, `structure` for one of combining slices.
     """
     pieces: list[SharedFrame | Direct] = []
     choices: list[Choice] = []
@@ -88,8 +89,10 @@ def run_plan(
             exact = [query for query in some if query not in inexact]
             if exact:
                 layout = Layout.of(exact, axis.quoted, types) if inexact else layout
-                choice = choose(layout, tree, engine, df)
-                found, details = run_tree(df, axis, layout, tree, choice, measured, slicing)
+                choice = choose(layout, tree, engine, df, structure)
+                found, details = run_tree(
+                    df, axis, layout, tree, choice, measured, slicing, structure
+                )
                 pieces += found
                 choices.append(replace(choice, tree=tree.number, details=details))
     return Batch(axis, tuple(pieces), tuple(choices))
@@ -110,6 +113,7 @@ def run_tree(
     choice: Choice,
     measured: Measured | None,
     slicing: Slicing | None,
+    structure: str,
 ) -> tuple[list[SharedFrame | Direct], tuple[str, ...]]:
     """The frames of one tree, and what there is to say of how it is run."""
     if choice.method == "native":
@@ -131,11 +135,13 @@ def run_tree(
         details += [
             f"fragments of {'; '.join(map(str.strip, cut.fragments.explain().splitlines()))}"
         ]
-    details += final_choices(cut.frame, layout)
+    details += final_choices(cut.frame, layout, structure)
     found: list[SharedFrame | Direct] = []
     for number, fold in enumerate(layout.grouping_sets):
         kept = grouped_frame(cut.frame, layout, fold)
-        found.append(SharedFrame(layout, number, finals(kept, layout, fold, cut.fragments)))
+        found.append(
+            SharedFrame(layout, number, finals(kept, layout, fold, cut.fragments, structure))
+        )
     return found, tuple(details)
 
 

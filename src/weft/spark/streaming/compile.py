@@ -15,8 +15,11 @@ from weft.engine.fragments.fragments import FragmentPlan
 from weft.engine.lifting import component_types
 from weft.engine.lowering import Lowering
 from weft.engine.overload import Bounds
-from weft.engine.program import Program, QueryWindows, TreeProgram
+from weft.engine.program import Program, QueryWindows, RowColumns, TreeProgram
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
+from weft.engine.state.lanes import explain_lanes, lanes_of
+from weft.errors import FinalsError
+from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks.contract import SinkQuery
@@ -28,7 +31,8 @@ from weft.spark.only_spark import refuse_unfit
 from weft.spark.streaming.output_sql import OutputSql, output_sql
 from weft.spark.streaming.projection import Projection
 from weft.spark.verify.native import native
-from weft.stream.catalogue import Catalogue, Entry
+from weft.stream.catalogue import Catalogue, Entry, Settings
+from weft.stream.evolve import first_catalogue
 from weft.stream.tree_schema import TreeSchema
 
 
@@ -84,7 +88,9 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
         settings.buckets,
         Bounds.of([entry.number for entry in catalogue.entries if not entry.query.trusted]),
         int(settings.watermark) if settings.kind == "integer" else None,
+        settings.finals,
     )
+    _check_finals(program, catalogue)
     lowerings: dict[int, Lowering] = {}
     answered: dict[int, SinkQuery] = {}
     lowered_in_sql: dict[int, OutputSql] = {}
@@ -112,6 +118,26 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
         lowered_in_sql,
         narrow=not any(map(_grows, (arrow[name] for name in arrow if name.startswith("a")))),
     )
+
+
+def explain_finals(plan: Plan, df: DataFrame, axis: TimeAxis, finals: str) -> list[str]:
+    """Which structures a new stream of this plan would answer its windows by, and why."""
+    watermark = "0" if axis.kind == "integer" else "0 seconds"
+    settings = Settings(axis.column, axis.kind, watermark, (0,), 1, "append", finals=finals)
+    program = compile_catalogue(first_catalogue(plan, settings), df, axis).program
+    return explain_lanes(program.stores, finals)
+
+
+def _check_finals(program: Program, catalogue: Catalogue) -> None:
+    """Refuse a structure that cannot serve some query, by the query's name."""
+    names = {entry.number: entry.query.name for entry in catalogue.entries}
+    for tree in program.stores:
+        for lane in lanes_of(tree):
+            try:
+                lane.choice(tree, program.finals, 1 << 20)
+            except FinalsError as error:
+                asked = ", ".join(sorted({repr(names[w.query]) for w in lane.windows}))
+                raise FinalsError(f"finals={program.finals!r}: of {asked}: {error}") from None
 
 
 def _grows(kind: pa.DataType) -> bool:
@@ -207,22 +233,17 @@ def _store(
         )
         for part, (arguments, _) in zip(store.parts, columns.parts, strict=True)
     )
-    cuts = store.cuts()
     bucket = None
     if columns.buckets:
         bucket = buckets.setdefault(columns.buckets, f"h{len(buckets)}")
     return TreeProgram(
         number=store.number,
         schema=ShardSchema(keys, parts),
-        progressions=cuts,
+        progressions=store.cuts(),
         predicates=tuple(predicate.number for predicate in store.predicates),
         fragments=columns.fragments,
-        fragment_columns=columns.fragment_columns,
         services=tuple(_services(store, catalogue.entries)),
-        mean_slice=max(1, round(1.0 / sum(1.0 / step for _, step in cuts))),
-        bucket=bucket,
-        key_columns=columns.keys,
-        part_columns=columns.parts,
+        columns=RowColumns(columns.fragment_columns, bucket, columns.keys, columns.parts),
     )
 
 

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from weft.engine.overload import blamed, too_much_state
 from weft.engine.parcel import greatest
+from weft.engine.state.lanes import explain_lanes
 from weft.errors import EngineError
 from weft.job.variables import redact
 from weft.plan.plan import Plan
@@ -494,6 +495,8 @@ class Running:
         """The plan, and what it predicted beside what was measured."""
         plan = Plan.from_dict(self.catalogue.plan)
         lines = [plan.explain(), *measured_lines(plan, self.catalogue, self._tally, self._rate())]
+        if self.catalogue.settings.engine == "operator":
+            lines += explain_lanes(self._compiled.program.stores, self.catalogue.settings.finals)
         return "\n".join(lines)
 
     @property

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from weft.engine.finals.registry import check_name
 from weft.errors import CheckpointError, EngineError, WorkloadError
 from weft.job.variables import redact
 from weft.plan.optimizer import optimize
@@ -50,6 +52,7 @@ def start(
     adaptive: bool = False,
     metrics_port: int | None = None,
     max_ahead: str | None = "auto",
+    finals: str | None = None,
     hide: Callable[[str], str] = redact,
     **planning: Any,
 ) -> Running:
@@ -57,9 +60,12 @@ def start(
 
     On a new checkpoint the queries given are planned and written to its catalogue. On one that has
     a catalogue, no queries need be given; of those that are, only new ones are added. `max_ahead`
-    is how far ahead of the clock a row may be before it is set aside; `hide` takes secrets out of
-    what errors say.
+    is how far ahead of the clock a row may be before it is set aside; `finals` names the structure
+    that answers windows, by default the one that the checkpoint ran with last; `hide` takes
+    secrets out of what errors say.
     """
+    if finals is not None:
+        check_name(finals)
     if not df.isStreaming:
         raise EngineError(
             "start() is for a streaming DataFrame, and this one is a batch: use run()"
@@ -79,10 +85,11 @@ def start(
     if now is None or now.number < progress.change:
         _refuse_lost(checkpoint, now, progress)
     if now is None:
-        catalogue = _first(df, axis, watermark, queries, output_mode, buckets, planning)
+        catalogue = _first(df, axis, watermark, queries, output_mode, buckets, finals, planning)
     else:
         _check(now, axis, watermark, output_mode)
         catalogue = reconciled(now, files.ever(), queries, progress)
+        catalogue = _with_finals(catalogue, now, finals)
     target = ParquetSink(sink) if isinstance(sink, str) else sink
     if catalogue is not now:
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
@@ -130,6 +137,7 @@ def _first(
     queries: Sequence[Query],
     mode: str,
     buckets: int | None,
+    finals: str | None,
     planning: dict[str, Any],
 ) -> Catalogue:
     if not queries:
@@ -154,9 +162,29 @@ def _first(
             f"output_mode={mode!r}: engine='rewrite' chains aggregations, which Spark allows in "
             f"append mode only; use engine='operator'"
         )
+    _check_finals(engine, finals)
     dealt = spread(spark, count, partitions)
-    settings = Settings(axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine)
+    settings = Settings(
+        axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine, finals or "auto"
+    )
     return first_catalogue(plan, settings)
+
+
+def _check_finals(engine: str, finals: str | None) -> None:
+    if engine == "rewrite" and finals not in (None, "auto"):
+        raise EngineError(
+            f"finals={finals!r}: the rewrite engine combines slices in Spark SQL, by no structure; "
+            f"use engine='operator'"
+        )
+
+
+def _with_finals(catalogue: Catalogue, now: Catalogue, finals: str | None) -> Catalogue:
+    """The catalogue with another structure, if another is asked for: it is made from the slices."""
+    if finals is None or finals == catalogue.settings.finals:
+        return catalogue
+    _check_finals(catalogue.settings.engine, finals)
+    settings = replace(catalogue.settings, finals=finals)
+    return replace(catalogue, number=now.number + 1, settings=settings)
 
 
 def _check_connectors(spark: SparkSession, sink: Sink) -> None:
