@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from weft.plan.cost import Constants, EngineCost, PaperCost, Statistics
+from weft.engine.finals.registry import STRUCTURES
+from weft.plan.cost import COMBINES, Constants, EngineCost, PaperCost, Statistics
 
 
 def test_paper_cost_is_weaveshare_equation_1():
@@ -81,3 +82,21 @@ def test_on_a_stream_no_query_runs_as_it_is_and_jobs_cost_nothing():
     model, edges = batch([1.0], span=None), np.array([0.5])
     assert model.apart(edges) == pytest.approx(model.price(edges, model.linear.weight))
     assert model.linear.fixed == pytest.approx(2000.0)
+
+
+def test_the_final_structure_has_its_price() -> None:
+    overlap, slide = np.array([64.0]), np.array([1.0])
+    known = Constants()
+
+    def price(finals: str) -> float:
+        model = EngineCost.of(
+            overlap, slide, rate=100.0, groups=10.0, fragments=1.0, constants=known, finals=finals
+        )
+        return float(model.price(np.array([1.0]), model.linear.weight)[0])
+
+    assert price("subtract") < price("flatfit") == price("auto") < price("daba")
+    assert price("daba") < price("flatfat") < price("bint") < price("naive") == price("shift")
+
+
+def test_every_structure_has_a_price() -> None:
+    assert set(COMBINES) == {"auto", "blocks", *STRUCTURES}

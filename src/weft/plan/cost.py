@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from math import exp
 from typing import Any, Literal, Protocol
@@ -160,8 +160,20 @@ class Statistics:
 
 NATIVE_OVERLAP = 3.0
 """In a batch, a query alone in its tree runs as it is, unless that copies each row more often."""
-CONSTANT_COMBINES = 3.0
-"""Combines per slice of a constant-time final structure (FlatFIT Table 1)."""
+COMBINES: dict[str, Callable[[Float64], Float64]] = {
+    "auto": lambda slices: np.minimum(slices, 3.0),
+    "naive": lambda slices: slices,
+    "flatfat": lambda slices: np.minimum(slices, 1.0 + np.log2(np.maximum(1.0, slices))),
+    "bint": lambda slices: np.minimum(slices, 1.0 + 2.0 * np.log2(np.maximum(1.0, slices))),
+    "flatfit": lambda slices: np.minimum(slices, 3.0),
+    "two_stacks": lambda slices: np.minimum(slices, 3.0),
+    "daba": lambda slices: np.minimum(slices, 4.0),
+    "subtract": lambda slices: np.minimum(slices, 2.0),
+    "shift": lambda slices: slices,
+    "blocks": lambda slices: np.minimum(slices, 3.0),
+}
+"""Combines per slide of each final structure, over a window of so many slices (FlatFIT Table 1 and
+the cards of `engine.finals`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,15 +207,17 @@ class EngineCost:
         constants: Constants,
         span: float | None = None,
         reference: float | None = None,
+        finals: str = "auto",
     ) -> EngineCost:
         """The engine's model of queries with these overlap factors and slides.
 
         It is linearised at the edge rate `reference`: if not given, at that of a typical query.
+        `finals` is the structure that combines slices.
         """
         if reference is None:
             reference = float(np.median(2.0 / slide)) if len(slide) else 1.0
         alive = _alive(rate, reference, groups * fragments)
-        steps = np.minimum(np.asarray(overlap, dtype=np.float64), CONSTANT_COMBINES)
+        steps = COMBINES[finals](np.asarray(overlap, dtype=np.float64))
         jobs = 1.0 / span if span else 0.0
         seen = np.array([_alive(rate, 1.0 / range_, groups) for range_ in overlap * slide]) / slide
         native = np.full(len(slide), np.inf)

@@ -54,6 +54,7 @@ def optimize(
     polish: bool = False,
     tolerance: float = 0.2,
     engine: Engine | None = None,
+    finals: str = "auto",
     progress: Progress | None = None,
     **search: Any,
 ) -> Plan:
@@ -62,7 +63,8 @@ def optimize(
     `queries` are `Query`s, bare `Window`s, or a `WindowTable` of arrays. `keys="union"` lets
     queries with different group-by keys share a tree over all their keys, `"separate"` does not,
     `"auto"` takes the cheaper where the cost model can tell (`cost="engine"`). `engine` limits
-    `auto` to plans which that engine can run. `polish` adds a local search after the strategy.
+    `auto` to plans which that engine can run; `finals` is the structure from slices to answers,
+    which `cost="engine"` prices. `polish` adds a local search after the strategy.
     Further options go to the strategy.
 
     >>> windows = [Window(range=16, slide=4), Window(range=10, slide=5), Window(range=8, slide=4)]
@@ -86,6 +88,7 @@ def optimize(
         polish=polish,
         tolerance=tolerance,
         engine=engine,
+        finals=finals,
         search=search,
     )
     _check_search_options(strategy, search)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import PlanError
-from weft.plan.cost import CostModel, EngineCost, Model, PaperCost, Statistics
+from weft.plan.cost import COMBINES, CostModel, EngineCost, Model, PaperCost, Statistics
 from weft.plan.sharing import Compatibility, Keys, Parts
 from weft.query.duration import MICROSECONDS
 from weft.query.table import WindowTable
@@ -58,6 +58,8 @@ class Options:
     polish: bool = False
     tolerance: float = 0.2
     engine: Engine | None = None
+    finals: str = "auto"
+    """The structure from slices to answers, which the engine's cost model prices."""
     search: dict[str, Any] = field(default_factory=dict)
     """Options of the strategy itself, such as `start` of a local search."""
 
@@ -72,6 +74,7 @@ class Options:
             "parts": ("compatible", "equal"),
             "engine": (None, "operator", "rewrite"),
             "edges": ("exact", "f1", "f1_table", "bitset"),
+            "finals": tuple(COMBINES),
         }
         for name, values in allowed.items():
             if getattr(self, name) not in values:
@@ -180,4 +183,5 @@ class Request:
             constants=options.statistics.constants,
             span=None if (span := options.statistics.span) is None else span * self.unit,
             reference=reference,
+            finals=options.finals,
         )

@@ -118,7 +118,7 @@ class Loom:
         """Plan the queries. Without a `rate` it is measured, and groups and fragments with it.
 
         The plan of a stream is the one that `start` would begin with, given the same options.
-        `finals` names the structure that the plan is to be run with, which changes no plan.
+        `finals` names the structure that the plan is to be run with.
         """
         check_name(finals)
         if not self._queries:
@@ -127,7 +127,7 @@ class Loom:
         if self.df.isStreaming:
             from weft.stream.planning import stream_plan
 
-            given = {"rate": rate, "strategy": strategy}
+            given = {"rate": rate, "strategy": strategy, "finals": finals}
             options |= {name: value for name, value in given.items() if value is not None}
             if engine != "auto":
                 options["engine"] = engine
@@ -142,6 +142,7 @@ class Loom:
             rate=rate,
             strategy=strategy or "auto",
             engine="operator" if engine == "auto" else engine,
+            finals=finals,
             **options,
         )
 
@@ -189,7 +190,8 @@ class Loom:
             raise EngineError(f"engine={engine!r}: accepted are 'auto', 'operator', 'rewrite'")
         if self.df.isStreaming:
             raise EngineError("run() is for a batch DataFrame, and this one streams: use start()")
-        plan = self.plan(engine=engine, **options) if plan is None else plan
+        if plan is None:
+            plan = self.plan(engine=engine, finals=finals, **options)
         return Results(self._batch(plan, engine, slicing, finals), persist=persist)
 
     @texts_as_written

@@ -13,7 +13,6 @@ from weft.query.query import Query
 
 def stream_plan(queries: Sequence[Query], **planning: Any) -> Plan:
     """The plan that a new stream of these queries starts with."""
-    planning.pop("finals", None)  # how it is run changes no plan
     engine = planning.get("engine") or "operator"
     strategy = "weave" if engine == "operator" else "factor"
     planning = {"rate": 1000.0, "strategy": strategy, **planning, "engine": engine}

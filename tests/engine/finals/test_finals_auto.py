@@ -31,11 +31,11 @@ ORDERED = Laws(commutative=False, invertible=False, idempotent=False)
         (EXTREME, {"form": "batch", "ranges": 50}, "blocks"),
         (EXACT, {"form": "batch", "ranges": 50}, "subtract"),
         (ORDERED, {"form": "batch", "ranges": 50, "numbers": False}, "two_stacks"),
-        (EXTREME, {"form": "stream", "window": 1440}, "daba"),
+        (EXTREME, {"form": "stream", "window": 1440}, "flatfit"),
         (EXACT, {"form": "stream", "window": 1440}, "subtract"),
         (EXTREME, {"form": "stream", "window": 1440, "ranges": 20}, "flatfit"),
         (EXTREME, {"form": "stream", "window": 3, "ranges": 20}, "naive"),
-        (EXTREME, {"form": "stream"}, "daba"),
+        (EXTREME, {"form": "stream"}, "flatfit"),
     ],
 )
 def test_by_laws_ranges_keys_and_window(laws: Laws, need: dict[str, int], structure: str) -> None:

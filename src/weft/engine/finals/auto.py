@@ -53,7 +53,7 @@ def choose(
     >>> print(choose(laws, window=1024, ranges=1024))
     shift: 1024 ranges over 1024 slices: every suffix at once, one combine per answer in parallel
     >>> print(choose(laws, form="stream", window=1440))
-    daba: one range, state in pieces: every slide touches a constant number of them
+    flatfit: one range over the same pieces: what one answer combined others skip
     """
     for name, value in (("ranges", ranges), ("keys", keys), ("window", window)):
         if value is not None and value < 1:
@@ -96,14 +96,10 @@ def _for_batch(laws: Laws, ranges: int, numbers: bool) -> Choice:
 def _for_stream(laws: Laws, ranges: int, window: int | None) -> Choice:
     if window is not None and window <= FEW_SLICES:
         return Choice("naive", f"windows of at most {window} slices: folding them is cheapest")
-    if ranges == 1 and _exact(laws):
-        return Choice("subtract", "one range of exact numbers: each slide adds one, takes one back")
-    if ranges == 1:
-        return Choice(
-            "daba", "one range, state in pieces: every slide touches a constant number of them"
-        )
+    if _exact(laws):
+        return Choice("subtract", "exact numbers: a slide adds a slice to a total, takes one back")
     return Choice(
-        "flatfit", f"{ranges} ranges over the same pieces: what one has combined the others skip"
+        "flatfit", f"{_ranges(ranges)} over the same pieces: what one answer combined others skip"
     )
 
 
@@ -132,6 +128,10 @@ def _for_slides(laws: Laws, ranges: int, window: int | None, keys: int, numbers:
     if keys > 1:
         return Choice("flatfit", f"{ranges} ranges, {keys} keys: one walk serves all keys")
     return Choice("two_stacks", f"{ranges} ranges, few for the window: one structure for each")
+
+
+def _ranges(ranges: int) -> str:
+    return "one range" if ranges == 1 else f"{ranges} ranges"
 
 
 def _queries(ranges: int) -> str:

@@ -147,7 +147,7 @@ def _first(
             "watermark=None: a stream needs one, for instance watermark='30 seconds' (how much "
             "later than a window's end its rows may come)"
         )
-    plan = stream_plan(queries, **planning)
+    plan = stream_plan(queries, finals=finals or "auto", **planning)
     engine = plan.request.options.engine or "operator"
     spark = df.sparkSession
     count = parallelism(spark) if buckets is None else buckets
