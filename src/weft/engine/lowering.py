@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +13,6 @@ import pyarrow.compute as pc
 from weft.algebra.aggregate import Aggregate
 from weft.algebra.ops.order import typed
 from weft.engine.answer import Combined
-from weft.engine.combining import to_python
 from weft.errors import EngineError
 
 Partials = tuple[tuple[pa.Array, ...], ...]
@@ -89,6 +89,22 @@ def _variance(ddof: int, root: bool) -> Callable[..., pa.Array]:
         return pa.array(value, mask=n <= ddof, from_pandas=False)
 
     return variance
+
+
+def to_python(column: pa.Array) -> list[Any]:
+    """Values as monoids have them: lists and structs as tuples.
+
+    >>> to_python(pa.array([[{"at": 1, "value": "a"}], None]))
+    [((1, 'a'),), None]
+    """
+    values = column.to_pylist()
+    return [_tuples(value) for value in values] if pa.types.is_nested(column.type) else values
+
+
+def _tuples(value: Any) -> Any:
+    if isinstance(value, dict):
+        return tuple(_tuples(item) for item in value.values())
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
 def _by_python(call: Aggregate, partials: Partials, type_: pa.DataType) -> pa.Array:

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weft.engine.by_group import lift_rows
 from weft.engine.groups import group_rows
-from weft.engine.lifting import partials_of
 from weft.engine.parcel import ROWS, Parcel, Shipment, greatest
 from weft.engine.program import Program, TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, flat, merged
@@ -138,7 +138,7 @@ class StoreAccumulator:
         for key, values in zip(store.schema.keys, keys, strict=True):
             arrays[key.column] = values.take(first)
         for part, (arguments, where) in zip(store.schema.parts, self.columns.parts, strict=True):
-            columns = partials_of(
+            columns = lift_rows(
                 part.part,
                 [flat(table, column) for column in arguments],
                 None if where is None else flat(table, where),

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
-from weft.engine.combining import combine
+from weft.engine.by_group import combine_partials
 from weft.engine.groups import Groups, group_rows
 
 SLICE, FRAGMENT = "slice", "fragment"
@@ -106,7 +106,7 @@ def merged(
     arrays = {name: flat(table, name).take(first) for name in by}
     for part in parts:
         columns = tuple(flat(table, column) for column in part.columns)
-        arrays.update(zip(part.columns, combine(part.part, columns, groups), strict=True))
+        arrays.update(zip(part.columns, combine_partials(part.part, columns, groups), strict=True))
     return pa.table(arrays)
 
 

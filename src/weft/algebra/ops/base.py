@@ -16,6 +16,7 @@ Columns: TypeAlias = tuple[Any, ...]
 """A part's partials, many of them: NumPy or Arrow arrays of one length, as the operation likes."""
 
 Rows: TypeAlias = npt.NDArray[np.int64]
+Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 class VectorOp(ABC):
@@ -34,6 +35,22 @@ class VectorOp(ABC):
     @property
     def tag(self) -> Any:
         """The operation as compiled loops know it; None where there is no compiled form."""
+        return None
+
+    @abstractmethod
+    def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
+        """One partial for every row, from the values of the arguments.
+
+        A row that `where` keeps out is the identity.
+        """
+
+    def lift_groups(
+        self, arguments: Sequence[pa.Array], where: Mask | None, ids: Rows, count: int
+    ) -> Columns | None:
+        """The partial of every group of rows, where that is cheaper than one for every row.
+
+        None where it is not: the rows are lifted, and combined by group.
+        """
         return None
 
     @abstractmethod
@@ -105,6 +122,20 @@ def length(columns: Columns) -> int:
 def flat(array: pa.Array | pa.ChunkedArray) -> pa.Array:
     """One contiguous Arrow array."""
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def only(array: pa.Array, where: Mask | None) -> pa.Array:
+    """The array with null for the rows that are kept out."""
+    if where is None or where.all():
+        return array
+    # By row: Arrow has no null of a struct whose fields are never null.
+    rows = np.arange(len(array))
+    return array.take(pa.array(rows, mask=~where))
+
+
+def rounded(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The array as one of the type; longs past 2**53 become the nearest double, as in Spark."""
+    return array if array.type == kind else array.cast(kind, safe=not pa.types.is_floating(kind))
 
 
 def validity(array: pa.Array) -> npt.NDArray[np.bool_]:

@@ -11,7 +11,7 @@ import pyarrow.types as pt
 from weft.algebra.ops import lists, number_picks, picks
 from weft.algebra.ops.base import VectorOp
 from weft.algebra.ops.numbers import MomentsOp, TrySumDouble, number_op
-from weft.algebra.ops.objects import ObjectOp
+from weft.algebra.ops.objects import ObjectOp, SketchOp
 from weft.algebra.ops.wide import WideSum
 from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
@@ -51,4 +51,6 @@ def bind(part: Part, types: Sequence[pa.DataType]) -> VectorOp:
         return picks.PickOp(part.kind, laws, kinds)
     if part.kind in lists.KINDS:
         return lists.list_op(part.kind, laws, kinds, part.options)
+    if part.kind in ("hll", "kll"):
+        return SketchOp(part, monoid, kinds)
     return ObjectOp(monoid, kinds)

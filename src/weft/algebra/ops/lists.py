@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from weft.algebra.monoid import Laws
-from weft.algebra.ops.base import Columns, VectorOp, flat
-from weft.algebra.ops.order import order_keys
+from weft.algebra.ops.base import Columns, Mask, VectorOp, flat, validity
+from weft.algebra.ops.order import order_keys, typed
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 KINDS = ("list", "first_n", "last_n", "set", "list_at", "first_n_at", "last_n_at")
@@ -27,6 +27,27 @@ class ListOp(VectorOp):
         self.keep = keep
         self.sorts = kind.endswith("_at")
         """Whether values carry what they are ordered by."""
+
+    def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
+        """A list of the row's value, or of nothing: of null, or of a row that is kept out.
+
+        Several values are one struct; a value that carries its order is a struct with it.
+        """
+        taken = np.ones(len(arguments[0]), dtype=bool) if where is None else where
+        for argument in arguments:
+            taken = taken & validity(argument)
+        rows = pa.array(np.flatnonzero(taken))
+        columns = [flat(argument).take(rows) for argument in arguments]
+        inner = self.types[0].value_type
+        if self.sorts:
+            columns.reverse()  # `at`, then `value`
+        if self.sorts or len(columns) > 1:
+            kept = [typed(c, inner.field(at).type) for at, c in enumerate(columns)]
+            values = pa.StructArray.from_arrays(kept, fields=list(inner))
+        else:
+            values = typed(columns[0], inner)
+        kind = pa.large_list(inner)
+        return (pa.LargeListArray.from_arrays(pa.array(_offsets(taken)), values, type=kind),)
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         array = flat(arrays[0])
@@ -98,7 +119,7 @@ class ListOp(VectorOp):
         return tuple(arrays)
 
 
-def _offsets(lengths: npt.NDArray[np.integer]) -> Int64:
+def _offsets(lengths: npt.NDArray[Any]) -> Int64:
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets

@@ -13,7 +13,7 @@ import pyarrow.types as pt
 
 from weft.algebra.monoid import Laws
 from weft.algebra.ops import numba_ops as tags
-from weft.algebra.ops.base import Columns, VectorOp, validity
+from weft.algebra.ops.base import Columns, Mask, VectorOp, only, rounded, validity
 from weft.algebra.ops.order import array_of, integers, is_number, numbers_of
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -72,6 +72,15 @@ class NumberOp(VectorOp):
     def tag(self) -> Any:
         return self.rule.tag
 
+    def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
+        if self.kind != "count":
+            return self.encode([only(rounded(arguments[0], self.types[0]), where)])
+        counted = where  # which a count of rows, that has no argument, is never without
+        for argument in arguments:
+            counted = validity(argument) if counted is None else counted & validity(argument)
+        assert counted is not None
+        return (counted.astype(np.int64),)
+
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         (array,) = arrays
         values = numbers_of(array)
@@ -126,6 +135,10 @@ class TrySumDouble(VectorOp):
     def tag(self) -> Any:
         return tags.Add()
 
+    def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
+        value = only(rounded(arguments[0], pa.float64()), where)
+        return self.encode([value, pa.array(validity(value).astype(np.int64))])
+
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         total = arrays[0].cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
         return total, integers(arrays[1])
@@ -156,6 +169,21 @@ class MomentsOp(VectorOp):
     @property
     def tag(self) -> Any:
         return self._tag
+
+    def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
+        valid = np.ones(len(arguments[0]), dtype=bool) if where is None else where
+        for argument in arguments:
+            valid = valid & validity(argument)
+        values = []
+        for argument in arguments:
+            doubles = rounded(argument, pa.float64()).fill_null(0.0)
+            values.append(np.where(valid, doubles.to_numpy(zero_copy_only=False), 0.0))
+        with np.errstate(invalid="ignore"):
+            zeros = [value * 0.0 for value in values]  # NaN for NaN and infinities, as in Spark
+        n = valid.astype(np.int64)
+        if self.kind == "comoments":
+            return (n, *values, zeros[0] * zeros[1], *zeros)
+        return (n, values[0], *zeros * (len(self.types) - 2))
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         counts = integers(arrays[0])

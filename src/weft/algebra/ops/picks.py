@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.algebra.monoid import Laws
-from weft.algebra.ops.base import Columns, VectorOp, flat
+from weft.algebra.ops.base import Columns, Mask, VectorOp, flat, only, validity
 from weft.algebra.ops.order import order_keys
 
 
@@ -52,6 +52,18 @@ class PickOp(VectorOp):
     def __init__(self, kind: str, laws: Laws, types: Sequence[pa.DataType]) -> None:
         super().__init__(kind, laws, types)
         self.choice = CHOICES[kind]
+
+    def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
+        if self.kind in ("first", "last"):
+            seen = np.ones(len(arguments[0]), dtype=bool) if where is None else where
+            return self.encode([pa.array(seen), only(arguments[0], where)])
+        if len(self.types) == 1:
+            return self.encode([only(arguments[0], where)])
+        value, by = arguments
+        if self.kind.endswith("_valid_at"):
+            by = only(by, validity(value))
+        by = only(by, where)
+        return self.encode([by, only(value, validity(by))])
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         return tuple(flat(array) for array in arrays)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from weft.algebra.monoid import Laws
-from weft.algebra.ops.base import Columns, VectorOp, validity
+from weft.algebra.ops.base import Columns, Mask, VectorOp, only, validity
 from weft.algebra.ops.numba_ops import Wide
 from weft.algebra.ops.order import integers
 from weft.errors import AggregateError
@@ -102,6 +102,11 @@ class WideSum(VectorOp):
     @property
     def tag(self) -> Wide | None:
         return None if self.tries or self.near else Wide()
+
+    def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
+        value = only(arguments[0], where)
+        counts = [pa.array(validity(value).astype(np.int64))] if self.tries else []
+        return self.encode([value, *counts])
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         low, high = limbs(arrays[0])

@@ -11,8 +11,8 @@ from pyspark.sql import types as T
 
 from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
+from weft.algebra.types import component_types
 from weft.engine.fragments.fragments import FragmentPlan
-from weft.engine.lifting import component_types
 from weft.engine.lowering import Lowering
 from weft.engine.overload import Bounds
 from weft.engine.program import Program, QueryWindows, RowColumns, TreeProgram

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
+from weft.algebra.types import component_types
 from weft.algebra.values import order_key
-from weft.engine.combining import combine, from_python
+from weft.engine.by_group import combine_partials as combine
+from weft.engine.by_group import lift_rows as partials_of
 from weft.engine.groups import group_rows
-from weft.engine.lifting import component_types, partials_of
 from weft.errors import AggregateError
 
 FLOATS = st.sampled_from([None, 1.0, -2.5, 0.0, -0.0, nan, float("inf")])
@@ -53,6 +54,11 @@ SITUATIONS = [
     ("list", [TEXT], [pa.string()]),
     ("set", [TEXT], [pa.string()]),
     ("list_at", [TEXT, TIMES], [pa.string(), pa.int64()]),
+    ("set", [TEXT, LONGS], [pa.string(), pa.int64()]),
+    ("try_sum", [FLOATS], [pa.float64()]),
+    ("try_sum", [DECIMALS], [pa.decimal128(10, 2)]),
+    ("bit_or", [LONGS], [pa.int16()]),
+    ("first", [LONGS], [pa.int32()]),
 ]
 
 
@@ -66,6 +72,14 @@ def _plain(value):
     if isinstance(value, list):
         return tuple(_plain(item) for item in value)
     return value + 0.0 if isinstance(value, float) else value
+
+
+def from_python(partials, types):
+    """Partials as Arrow columns of these types."""
+    columns = zip(*partials, strict=True) if partials else ([] for _ in types)
+    return tuple(
+        pa.array(list(column), type=type_) for column, type_ in zip(columns, types, strict=True)
+    )
 
 
 def defined(part, arguments, where, groups, types):
