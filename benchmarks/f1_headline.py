@@ -10,7 +10,7 @@ from benchmarks.support.weaving import check_rates
 from weft.bench.plan import HEAVY, warm_up
 from weft.bench.workloads import EXPERIMENTS
 from weft.plan.cost import LinearCost
-from weft.plan.search import weave
+from weft.plan.search.weave import search as weave
 
 PICTURE = Picture("workload", "seconds", kind="bars", ylabel="seconds of planning")
 

@@ -11,7 +11,7 @@ from benchmarks.support.harness import Claim, Rows, one
 from benchmarks.support.weaving import check_rates, workload
 from weft.plan.cost import LinearCost
 from weft.plan.incremental import Incremental
-from weft.plan.search import weave
+from weft.plan.search.weave import search as weave
 
 PICTURE = Picture("pairs", "error", "tolerance", kind="points", log="x",
                   xlabel="pairs of trees compared", ylabel="mean relative error")  # fmt: skip

@@ -11,7 +11,7 @@ from weft.bench import plan as bench
 from weft.bench.report import BenchReport
 from weft.bench.workloads import EXPERIMENTS, Experiment, Setting
 from weft.plan.cost import LinearCost
-from weft.plan.search import weave
+from weft.plan.search.weave import search as weave
 
 LIMITS = {"bitset": 10**6, "f1": 10**5, "f1_table": 10**5}
 

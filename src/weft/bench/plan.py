@@ -22,10 +22,11 @@ from weft.bench.report import BenchReport
 from weft.bench.workloads import EXPERIMENTS, Setting
 from weft.errors import BudgetError
 from weft.plan.cost import LinearCost
-from weft.plan.search import weave, weave_paper
+from weft.plan.search.baselines import weave_paper
 from weft.plan.search.classes import collapse
 from weft.plan.search.grouping import Grouping
 from weft.plan.search.rates import Rates
+from weft.plan.search.weave import search as weave
 from weft.query.table import WindowTable
 
 METHODS = ("bitset", "f1", "f1_table", "exact")
@@ -250,7 +251,7 @@ from pathlib import Path
 from time import process_time
 from weft.bench.workloads import Setting
 from weft.plan.cost import LinearCost
-from weft.plan.search import weave
+from weft.plan.search.weave import search as weave
 setting = eval(sys.argv[1])
 table = setting.table()
 cost = LinearCost(setting.rate, 0.0, table.overlap)

@@ -9,12 +9,13 @@ import numpy as np
 
 from weft.errors import BudgetError, PlanError
 from weft.plan.cost import LinearCost
-from weft.plan.search import no_share, randomly, weave
+from weft.plan.search.baselines import no_share, randomly
+from weft.plan.search.baselines.moving import Moves
 from weft.plan.search.classes import collapse, tolerance
 from weft.plan.search.grouping import Grouping, SearchReport, number_by_first
-from weft.plan.search.moving import Moves
 from weft.plan.search.rates import Rates
-from weft.plan.search.weaving import Progress
+from weft.plan.search.weave import search as weave
+from weft.plan.search.weave.weaving import Progress
 from weft.query.table import WindowTable
 
 MOST = 12_000_000

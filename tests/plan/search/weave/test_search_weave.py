@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from search_reference import (
+
+from tests.plan.search.search_reference import (
     assert_partition,
     edge_rate,
     labels_of,
@@ -13,14 +14,14 @@ from search_reference import (
     trees_of,
     workloads,
 )
-from search_reference import weave as weave_naively
-
+from tests.plan.search.search_reference import weave as weave_naively
 from weft.bench.workloads import Setting
 from weft.errors import BudgetError, PlanError
 from weft.plan.cost import LinearCost
-from weft.plan.search import SEARCHES, weave
+from weft.plan.search import SEARCHES
 from weft.plan.search.classes import collapse
 from weft.plan.search.rates import Rates
+from weft.plan.search.weave import search as weave
 from weft.query.table import WindowTable
 
 

@@ -14,7 +14,7 @@ from weft.plan.search.classes import collapse
 from weft.plan.search.grouping import Grouping, SearchReport, number_by_first
 from weft.plan.search.rates import Rates
 from weft.plan.search.trees import Trees, union
-from weft.plan.search.weaving import Progress
+from weft.plan.search.weave.weaving import Progress
 from weft.query.table import WindowTable
 
 Int64 = npt.NDArray[np.int64]

@@ -16,13 +16,13 @@ from weft.plan.edges.exact import merged_rate
 from weft.plan.edges.f1 import f1_sum
 from weft.plan.edges.gcd_table import gcd_table
 from weft.plan.edges.kernels import merge
-from weft.plan.search.bounds import rows
+from weft.plan.search.baselines.probing import probe_bitmap, probe_queries
 from weft.plan.search.classes import collapse, tolerance
 from weft.plan.search.grouping import Grouping, SearchReport
-from weft.plan.search.probing import probe_bitmap, probe_queries
 from weft.plan.search.rates import BITS, GROUPS, NODES, Rates
 from weft.plan.search.trees import GONE, Trees
-from weft.plan.search.weaving import EVALUATE, MERGE, UNSEEN, Progress, roots, select
+from weft.plan.search.weave.bounds import rows
+from weft.plan.search.weave.weaving import EVALUATE, MERGE, UNSEEN, Progress, roots, select
 from weft.query.table import WindowTable
 
 Int32 = npt.NDArray[np.int32]

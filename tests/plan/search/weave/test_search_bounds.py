@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_reference import edge_rate, edge_sets, workloads
 
+from tests.plan.search.search_reference import edge_rate, edge_sets, workloads
 from weft.bench.workloads import Setting
 from weft.plan.cost import LinearCost
 from weft.plan.edges import Rate
-from weft.plan.search import bounds, rates, weave
-from weft.plan.search.bounds import bound_all, rebound, rows
+from weft.plan.search import rates
 from weft.plan.search.classes import collapse
-from weft.plan.search.partners import Shelves, join, with_partners
 from weft.plan.search.rates import Rates
 from weft.plan.search.trees import FORBIDDEN, GONE, Trees
-from weft.plan.search.weaving import _pack
+from weft.plan.search.weave import bounds
+from weft.plan.search.weave import search as weave
+from weft.plan.search.weave.bounds import bound_all, rebound, rows
+from weft.plan.search.weave.partners import Shelves, join, with_partners
+from weft.plan.search.weave.weaving import _pack
 from weft.query.table import WindowTable
 
 Workload = tuple[WindowTable, LinearCost]

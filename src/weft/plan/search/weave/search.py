@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.plan.cost import LinearCost
-from weft.plan.search import share_all, weave_paper
+from weft.plan.search.baselines import weave_paper
 from weft.plan.search.classes import Classes, collapse, tolerance
 from weft.plan.search.grouping import Grouping, SearchReport
-from weft.plan.search.partners import Shelves, join, with_partners
 from weft.plan.search.rates import Rates
 from weft.plan.search.trees import Trees
-from weft.plan.search.weaving import Progress, Woven, roots, weave_trees
+from weft.plan.search.weave.one_tree import or_one_tree
+from weft.plan.search.weave.partners import Shelves, join, with_partners
+from weft.plan.search.weave.weaving import Progress, Woven, roots, weave_trees
 from weft.query.table import WindowTable
 
 Int64 = npt.NDArray[np.int64]
@@ -60,7 +61,7 @@ def search(
     if edges != "exact":
         found = weave_paper.search(table, cost, edges=edges, seed=seed, progress=progress)
         found = replace(found, report=replace(found.report, strategy="weave"))
-        return share_all.if_better(found, table, cost, began)
+        return or_one_tree(found, table, cost, began)
     classes, rates = collapse(table, cost.weight), Rates()
     trees, of_class, notes = weave_classes(classes, cost, rates, progress)
     labels, rate = of_class[classes.of_query], trees.rate / classes.unit
@@ -76,7 +77,7 @@ def search(
         exact=rates.sampled == 0,
         notes=(*notes, *rates.notes()),
     )
-    return share_all.if_better(Grouping(labels, rate, report), table, cost, began)
+    return or_one_tree(Grouping(labels, rate, report), table, cost, began)
 
 
 def weave_classes(

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 from math import inf
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.plan.search.search_reference import SLIDES, assert_partition, price, trees_of
 from weft.bench.workloads import Setting
 from weft.errors import PlanError
 from weft.plan import incremental
 from weft.plan.cost import LinearCost
 from weft.plan.incremental import Incremental
-from weft.plan.search import SEARCHES, opening, weave
+from weft.plan.search import SEARCHES
+from weft.plan.search.weave import opening
+from weft.plan.search.weave import search as weave
 from weft.query.table import WindowTable
-
-sys.path.append(str(Path(__file__).parent / "search"))
-from search_reference import SLIDES, assert_partition, price, trees_of
 
 windows = st.tuples(st.sampled_from(SLIDES), st.integers(1, 60))
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from search_reference import edge_rate, labels_of, workloads
-from search_reference import weave as weave_naively
 
+from tests.plan.search.search_reference import edge_rate, labels_of, workloads
+from tests.plan.search.search_reference import weave as weave_naively
 from weft.bench.workloads import Setting
 from weft.errors import BudgetError
 from weft.plan.cost import LinearCost
-from weft.plan.search import weave, weave_paper
-from weft.plan.search.probing import probe_bitmap, probe_queries
+from weft.plan.search.baselines import weave_paper
+from weft.plan.search.baselines.probing import probe_bitmap, probe_queries
+from weft.plan.search.weave import search as weave
 from weft.query.table import WindowTable
 
 Workload = tuple[WindowTable, LinearCost]

@@ -12,7 +12,7 @@ from weft.plan.edges.kernels import clean
 from weft.plan.search.classes import Classes
 from weft.plan.search.rates import Rates
 from weft.plan.search.trees import Trees
-from weft.plan.search.weaving import Woven, roots, weave_trees
+from weft.plan.search.weave.weaving import Woven, roots, weave_trees
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from numba import njit
 
 from weft.plan.edges.arithmetic import INNER
-from weft.plan.search.bounds import Bool, bound_all, rebound, rows
 from weft.plan.search.rates import Rates
 from weft.plan.search.trees import GONE, Trees
+from weft.plan.search.weave.bounds import Bool, bound_all, rebound, rows
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]

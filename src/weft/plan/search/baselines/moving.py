@@ -7,11 +7,11 @@ import numpy.typing as npt
 
 from weft.plan.cost import LinearCost
 from weft.plan.edges.kernels import clean
-from weft.plan.search.bounds import bound_all
 from weft.plan.search.classes import Classes
 from weft.plan.search.grouping import Grouping
 from weft.plan.search.rates import Rates
 from weft.plan.search.trees import Progressions, Trees
+from weft.plan.search.weave.bounds import bound_all
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]

@@ -1,54 +1,18 @@
-"""Shared: one tree for all queries (Shared Time Slices, SIGMOD'06)."""
+"""One tree for all queries, which a greedy search can miss: compared with at the end."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from time import perf_counter
-from typing import Any
-
-import numpy as np
 
 from weft.errors import BudgetError
 from weft.plan.cost import LinearCost
-from weft.plan.search.classes import collapse
-from weft.plan.search.grouping import Grouping, SearchReport
-from weft.plan.search.rates import Rates
+from weft.plan.search.baselines import share_all
+from weft.plan.search.grouping import Grouping
 from weft.query.table import WindowTable
 
 
-def search(
-    table: WindowTable,
-    cost: LinearCost,
-    *,
-    edges: str = "exact",
-    seed: int = 0,
-    progress: Any = None,
-) -> Grouping:
-    """All queries in one tree: the least work per row, the most edges per query.
-
-    >>> table = WindowTable(range=[12, 10], slide=[9, 6])  # WeaveShare example 2
-    >>> search(table, LinearCost(1.0, 0.0, table.overlap)).edge_rate * 18
-    array([8.])
-    """
-    began = perf_counter()
-    classes, rates = collapse(table, cost.weight), Rates(edges)
-    labels = np.zeros(len(table), dtype=np.int64)
-    rate = rates.of_trees(classes, labels, min(len(table), 1)) / classes.unit
-    report = SearchReport(
-        strategy="share_all",
-        edges=edges,
-        evaluations=rates.evaluations,
-        merges=max(len(table) - 1, 0),
-        iterations=0,
-        seconds=perf_counter() - began,
-        stop_reason="nothing to search",
-        exact=rates.sampled == 0,
-        notes=rates.notes(),
-    )
-    return Grouping(labels, rate, report)
-
-
-def if_better(found: Grouping, table: WindowTable, cost: LinearCost, began: float) -> Grouping:
+def or_one_tree(found: Grouping, table: WindowTable, cost: LinearCost, began: float) -> Grouping:
     """The grouping, or one tree for all where that costs less; greedy searches can miss it."""
     price = found.cost(cost)
     if len(found) > 1:
@@ -56,7 +20,7 @@ def if_better(found: Grouping, table: WindowTable, cost: LinearCost, began: floa
         least = cost.tree(float(found.edge_rate.max()), float(cost.weight.sum()))
         if least < price:
             try:
-                shared = search(table, cost, edges=found.report.edges)
+                shared = share_all.search(table, cost, edges=found.report.edges)
             except BudgetError as past:
                 notes = (*found.report.notes, f"one tree for all was not compared: {past}")
                 return replace(found, report=replace(found.report, notes=notes))
