@@ -1,6 +1,6 @@
 """A stream killed again and again: `chaos(kills)` proves that no window is lost or doubled.
 
-The driver runs in a process of its own (`python -m weft.spark.streaming.chaos <folder>`), with
+The driver runs in a process of its own (`python -m tests.faults.chaos <folder>`), with
 queries added and dropped on the way, and is killed at random moments, JVM and workers with it,
 then started again on the same checkpoint. At the end every query's rows are compared with the
 batch answer.
@@ -32,6 +32,8 @@ SCHEMA = "ts timestamp, k string, x long"
 MINUTE = 60_000_000
 START = 1_700_000_000_000_000 // (60 * MINUTE) * 60 * MINUTE
 WATERMARK = "5 minutes"
+ROOT = Path(__file__).resolve().parents[2]
+"""Where `python -m tests.faults.chaos` finds itself."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,11 @@ def drive(folder: Path, master: str = "local[2]") -> None:
     (folder / "done").write_text("done")
 
 
+def driver_command(folder: Path, master: str = "local[2]") -> list[str]:
+    """The command that runs `drive` in a process of its own; its directory must be `ROOT`."""
+    return [sys.executable, "-m", "tests.faults.chaos", str(folder.resolve()), master]
+
+
 @dataclass(frozen=True)
 class Report:
     """How a run with kills ended."""
@@ -169,7 +176,8 @@ def chaos(
             raise EngineError(f"chaos: not done within {timeout:g} s, after {killed} kills")
         with (folder / f"driver-{killed}.log").open("ab") as log:
             driver = subprocess.Popen(
-                [sys.executable, "-m", "weft.spark.streaming.chaos", str(folder), master],
+                driver_command(folder, master),
+                cwd=ROOT,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,  # so that its JVM and workers can be killed with it

@@ -12,7 +12,7 @@ from weft.errors import EngineError
 from weft.spark.failures import root_cause
 
 if TYPE_CHECKING:
-    from weft.spark.faults.rig import Rig
+    from tests.faults.rig import Rig
 
 RIGHT = "right answers"
 STOPPED = "clear stop, then right answers"

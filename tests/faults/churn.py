@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.spark.faults.outcome import RIGHT, Outcome, Wrong
-from weft.spark.faults.rig import CLOSED, QUERIES, Case, Rig
+from tests.faults.outcome import RIGHT, Outcome, Wrong
+from tests.faults.rig import CLOSED, QUERIES, Case, Rig
 from weft.stream.requests import Requests
 
 

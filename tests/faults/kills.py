@@ -1,12 +1,12 @@
-"""The driver and executors killed while queries come and go: the run of `streaming.chaos`."""
+"""The driver and executors killed while queries come and go: the run of `chaos`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weft.spark.faults.outcome import RIGHT, Outcome
-from weft.spark.faults.rig import Rig
-from weft.spark.streaming.chaos import chaos
+from tests.faults.outcome import RIGHT, Outcome
+from tests.faults.rig import Rig
+from tests.faults.chaos import chaos
 
 
 def driver_kills(rig: Rig, kills: int = 3) -> Iterator[Outcome]:

@@ -1,4 +1,4 @@
-"""`python -m weft.spark.faults [--seed N] [--only FAMILY ...] [--write PAGE]`: do the faults."""
+"""`python -m tests.faults [--seed N] [--only FAMILY ...] [--write PAGE]`: do the faults."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 
-from weft.spark.faults import churn, damaged, disk, feeding, kills, timing
-from weft.spark.faults.outcome import Family, Outcome, merged, table, write_between
-from weft.spark.faults.rig import Rig
+from tests.faults import churn, damaged, disk, feeding, kills, timing
+from tests.faults.outcome import Family, Outcome, merged, table, write_between
+from tests.faults.rig import Rig
 
 FAMILIES: dict[str, Family] = {
     "damaged files": damaged.damaged_files,
@@ -68,7 +68,7 @@ def run(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run what is asked for; the exit code is 1 if anything ended otherwise than it should."""
-    parser = argparse.ArgumentParser(prog="python -m weft.spark.faults", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="seeds rows and moments")
     parser.add_argument("--only", nargs="+", choices=list(FAMILIES), metavar="FAMILY")
     parser.add_argument("--short", action="store_true", help="smaller sizes, for tests")

@@ -1,6 +1,6 @@
 """A stream with queries that come and go, for as long as is asked: memory and state stay flat.
 
-`python -m weft.spark.faults.soak --minutes 60 [--write docs/reliability.md]`
+`python -m tests.faults.soak --minutes 60 [--write docs/reliability.md]`
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from statistics import median
 
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.spark.faults.memory import Memory, memory
-from weft.spark.faults.outcome import Wrong, write_between
-from weft.spark.faults.rig import CLOSED, QUERIES, Case, Rig
-from weft.spark.streaming.chaos import MINUTE, START
+from tests.faults.memory import Memory, memory
+from tests.faults.outcome import Wrong, write_between
+from tests.faults.rig import CLOSED, QUERIES, Case, Rig
+from tests.faults.chaos import MINUTE, START
 
 ROWS = 2000
 """Rows of a file; a file comes every second."""
@@ -157,7 +157,7 @@ def _feed(case: Case, stop: threading.Event) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run it and say what came of it."""
-    parser = argparse.ArgumentParser(prog="python -m weft.spark.faults.soak", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=Path, metavar="PAGE", help="put the figures into a page")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from weft.errors import CheckpointError
 from weft.sinks import read_results
-from weft.spark.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
-from weft.spark.faults.rig import Case, Rig
+from tests.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
+from tests.faults.rig import Case, Rig
 
 
 def cut(path: Path) -> bytes:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from weft.spark.faults.outcome import STOPPED, Outcome, Wrong, stopped_by
-from weft.spark.faults.rig import Rig
-from weft.spark.streaming.chaos import compare, write_feed
+from tests.faults.outcome import STOPPED, Outcome, Wrong, stopped_by
+from tests.faults.rig import Rig
+from tests.faults.chaos import ROOT, compare, driver_command, write_feed
 
 SMALL, LARGE = 160 * 1024, 256 * 1024 * 1024
 _FULL = "No space left on device"
@@ -51,7 +50,8 @@ def _mount(folder: Path, options: str) -> bool:
 def _drive(folder: Path) -> tuple[int, str]:
     """Run a driver to its end: its exit code and what it printed."""
     done = subprocess.run(
-        [sys.executable, "-m", "weft.spark.streaming.chaos", str(folder), "local[2]"],
+        driver_command(folder),
+        cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         timeout=600,
