@@ -31,7 +31,6 @@ sys.path.insert(0, str(ROOT))
 
 from tests.faults.outcome import write_between  # noqa: E402
 from tests.query.sql.sql_texts import DIALECTS, entries  # noqa: E402
-
 from weft.engine.parcel import Parcel, Shipment  # noqa: E402
 from weft.engine.state.bucket import _index  # noqa: E402
 from weft.engine.state.codec import (  # noqa: E402

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from weft.query.query import Query
-from weft.query.window import Window
 from tests.faults.outcome import RIGHT, Outcome, Wrong
 from tests.faults.rig import CLOSED, QUERIES, Case, Rig
+from weft.query.query import Query
+from weft.query.window import Window
 from weft.stream.requests import Requests
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from weft.errors import CheckpointError
-from weft.sinks import read_results
 from tests.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
 from tests.faults.rig import Case, Rig
+from weft.errors import CheckpointError
+from weft.sinks import read_results
 
 
 def cut(path: Path) -> bytes:

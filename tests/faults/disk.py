@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.faults.chaos import ROOT, compare, driver_command, write_feed
 from tests.faults.outcome import STOPPED, Outcome, Wrong, stopped_by
 from tests.faults.rig import Rig
-from tests.faults.chaos import ROOT, compare, driver_command, write_feed
 
 SMALL, LARGE = 160 * 1024, 256 * 1024 * 1024
 _FULL = "No space left on device"

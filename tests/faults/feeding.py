@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from pyspark.sql import DataFrame
 
+from tests.faults.chaos import MINUTE, START
+from tests.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
+from tests.faults.rig import AXIS, Case, Rig
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import MicroBatch, ParquetSink
 from weft.sinks.contract import Figures
-from tests.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
-from tests.faults.rig import AXIS, Case, Rig
-from tests.faults.chaos import MINUTE, START
 from weft.spark.streaming.starting import start
 from weft.spark.verify.native import native
 

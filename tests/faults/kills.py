@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tests.faults.chaos import chaos
 from tests.faults.outcome import RIGHT, Outcome
 from tests.faults.rig import Rig
-from tests.faults.chaos import chaos
 
 
 def driver_kills(rig: Rig, kills: int = 3) -> Iterator[Outcome]:

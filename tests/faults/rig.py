@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.faults.chaos import MINUTE, SCHEMA, START, session
+from tests.faults.outcome import Wrong
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import Sink, read_results
-from tests.faults.outcome import Wrong
-from tests.faults.chaos import MINUTE, SCHEMA, START, session
 from weft.spark.streaming.running import Running
 from weft.spark.streaming.starting import start
 from weft.spark.verify.native import native

@@ -16,12 +16,12 @@ from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
 
-from weft.query.query import Query
-from weft.query.window import Window
-from tests.faults.memory import Memory, memory
+from benchmarks.support.memory import Memory, memory
+from tests.faults.chaos import MINUTE, START
 from tests.faults.outcome import Wrong, write_between
 from tests.faults.rig import CLOSED, QUERIES, Case, Rig
-from tests.faults.chaos import MINUTE, START
+from weft.query.query import Query
+from weft.query.window import Window
 
 ROWS = 2000
 """Rows of a file; a file comes every second."""

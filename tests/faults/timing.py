@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from tests.faults.chaos import MINUTE, START
 from tests.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
 from tests.faults.rig import Rig
-from tests.faults.chaos import MINUTE, START
 from weft.stream.catalogue import ProgressFile
 
 DAY = 24 * 60 * MINUTE

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.support.workloads import Setting
 from tests.plan.search.search_reference import SLIDES, assert_partition, price, trees_of
-from weft.bench.workloads import Setting
 from weft.errors import PlanError
 from weft.plan import incremental
 from weft.plan.cost import LinearCost

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from weft.errors import EngineError
+from benchmarks.support.memory import memory
 from tests.faults.__main__ import FAMILIES, run
-from tests.faults.memory import memory
 from tests.faults.outcome import (
     RIGHT,
     STOPPED,
@@ -19,6 +18,7 @@ from tests.faults.outcome import (
     write_between,
 )
 from tests.faults.soak import Sample, Soak
+from weft.errors import EngineError
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from benchmarks.support.workloads import Setting
 from tests.plan.search.search_reference import edge_rate, labels_of, workloads
 from tests.plan.search.search_reference import weave as weave_naively
-from weft.bench.workloads import Setting
 from weft.errors import BudgetError
 from weft.plan.cost import LinearCost
 from weft.plan.search.baselines import weave_paper

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.support.workloads import Setting
 from tests.plan.search.search_reference import edge_rate, edge_sets, workloads
-from weft.bench.workloads import Setting
 from weft.plan.cost import LinearCost
 from weft.plan.edges import Rate
 from weft.plan.search import rates

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from benchmarks.support.workloads import Setting
 from tests.plan.search.search_reference import (
     assert_partition,
     edge_rate,
@@ -15,7 +16,6 @@ from tests.plan.search.search_reference import (
     workloads,
 )
 from tests.plan.search.search_reference import weave as weave_naively
-from weft.bench.workloads import Setting
 from weft.errors import BudgetError, PlanError
 from weft.plan.cost import LinearCost
 from weft.plan.search import SEARCHES
