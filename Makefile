@@ -31,7 +31,8 @@ fmt: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Every figure and table of the papers, quick or whole (FULL=1), then their pictures and table.
+# Every figure and table of the papers and our own studies, quick or whole (FULL=1), then their
+# pictures and table.
 # A benchmark that fails says why; the others go on, and the exit code tells.
 bench: $(READY)
 	@$(BIN)/python -m benchmarks run $(if $(FULL),--full); done=$$?; \

@@ -34,19 +34,18 @@ def write_batch(folder: Path, number: int, table: pa.Table) -> None:
 
 def session() -> Any:
     """A Spark session on this machine's cores, or the one that runs."""
-    from weft.spark.session import local_session
+    from weft.spark.session import local_session, silent_children
 
     store = "spark.sql.streaming.stateStore."
-    return local_session(
-        memory="4g",
-        settings={
-            "spark.sql.session.timeZone": "UTC",
-            "spark.log.level": "OFF",
-            # The native queries keep their state as weft does.
-            f"{store}providerClass": ROCKSDB,
-            f"{store}rocksdb.changelogCheckpointing.enabled": "true",
-        },
-    )
+    settings = {
+        "spark.sql.session.timeZone": "UTC",
+        "spark.log.level": "OFF",
+        # The native queries keep their state as weft does.
+        f"{store}providerClass": ROCKSDB,
+        f"{store}rocksdb.changelogCheckpointing.enabled": "true",
+    }
+    with silent_children():
+        return local_session(memory="4g", settings=settings)
 
 
 def stream_of(spark: Any, folder: Path) -> Any:
