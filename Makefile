@@ -31,7 +31,8 @@ fmt: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Every figure and table of the papers, quick or whole (FULL=1), then their pictures and table.
+# Every figure and table of the papers and our own studies, quick or whole (FULL=1), then their
+# pictures and table.
 # A benchmark that fails says why; the others go on, and the exit code tells.
 bench: $(READY)
 	@$(BIN)/python -m benchmarks run $(if $(FULL),--full); done=$$?; \
@@ -40,13 +41,13 @@ bench: $(READY)
 # Faults done to streams, seeded: the table in docs/reliability.md; then a stream killed again and
 # again while queries come and go. Every answer is compared with the batch one.
 chaos: $(READY)
-	$(BIN)/python -m weft.spark.faults --seed 0 --write docs/reliability.md
-	$(BIN)/python -m weft.spark.streaming.chaos --kills 20
-	$(BIN)/python -m weft.spark.streaming.chaos --kills 0 --executors 2
+	$(BIN)/python -m tests.faults --seed 0 --write docs/reliability.md
+	$(BIN)/python -m tests.faults.chaos --kills 20
+	$(BIN)/python -m tests.faults.chaos --kills 0 --executors 2
 
 # A stream with queries that come and go, for an hour: memory and state flat, answers right.
 soak: $(READY)
-	$(BIN)/python -m weft.spark.faults.soak --minutes $(MINUTES) --write docs/reliability.md
+	$(BIN)/python -m tests.faults.soak --minutes $(MINUTES) --write docs/reliability.md
 
 # Whatever reads untrusted input, fed with mutations of good input: `make fuzz MINUTES=10`.
 fuzz: $(READY)

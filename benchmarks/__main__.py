@@ -47,16 +47,18 @@ def run(benches: list[Bench], *, full: bool) -> int:
         print(f"[{number:2}/{len(benches)}] {bench.name} ", end="", flush=True)
         began = perf_counter()
         try:
-            rows = bench.module.run(full)
-            seconds = perf_counter() - began
-            save(bench.file, rows, full=full, seconds=seconds)
-            claim = bench.claim()
+            found = bench.measure(full)
+            save(bench.file, found.rows, full=full, seconds=found.seconds)
         except Exception as error:  # whatever it is: it is told, and counts as a failure
             failed.append(bench.name)
             print(f"FAILED after {perf_counter() - began:.1f} s: {type(error).__name__}: {error}")
             continue
+        claim = found.claim
         shape = "holds" if claim.holds else "DOES NOT HOLD"
-        print(f"{seconds:.1f} s, {shape}: {claim.ours} (paper: {claim.paper})", flush=True)
+        print(f"{found.seconds:.1f} s, {shape}: {claim.ours} (paper: {claim.paper})")
+        for line in claim.also:
+            print(f"        {line}")
+        sys.stdout.flush()
     if failed:
         print(f"{len(failed)} of {len(benches)} failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

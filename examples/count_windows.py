@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window as Over
 
 import weft
-from weft.bench.trades import market
+from weft.demo.trades import market
 from weft.spark.results.results import Results
 from weft.spark.session import local_session
 

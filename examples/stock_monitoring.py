@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import weft
-from weft.bench.trades import market, workload
+from weft.demo.trades import market, workload
 from weft.spark.session import local_session
 from weft.spark.verify.verify import VerifyReport
 

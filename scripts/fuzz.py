@@ -27,10 +27,10 @@ import pyarrow as pa
 import yaml
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "query" / "sql"))
+sys.path.insert(0, str(ROOT))
 
-from sql_texts import DIALECTS, entries  # noqa: E402
-
+from tests.faults.outcome import write_between  # noqa: E402
+from tests.query.sql.sql_texts import DIALECTS, entries  # noqa: E402
 from weft.engine.parcel import Parcel, Shipment  # noqa: E402
 from weft.engine.state.bucket import _index  # noqa: E402
 from weft.engine.state.codec import (  # noqa: E402
@@ -47,7 +47,6 @@ from weft.query.sql import parse_queries  # noqa: E402
 from weft.query.trust.spark_tree import tree_refusal  # noqa: E402
 from weft.query.trust.untrusted import check_expression  # noqa: E402
 from weft.sinks.files import Folder  # noqa: E402
-from weft.spark.faults.outcome import write_between  # noqa: E402
 
 PATIENCE = 20.0
 Target = Callable[[random.Random], tuple[str | bytes, Callable[[], object]]]

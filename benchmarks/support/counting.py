@@ -35,7 +35,7 @@ def times(table: pa.Table) -> Int64:
 
 
 def satisfied(table: pa.Table, where: str | None) -> npt.NDArray[np.bool_]:
-    """Which rows a predicate of `weft.bench.trades.workload` takes: Member AND Value."""
+    """Which rows a predicate of `weft.demo.trades.workload` takes: Member AND Value."""
     if where is None:
         return np.ones(table.num_rows, dtype=np.bool_)
     member, value = where.split(" AND ")

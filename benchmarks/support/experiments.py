@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from statistics import geometric_mean, mean
 
 from benchmarks.support.draw import Picture
-from benchmarks.support.harness import Claim, Row, Rows, check, pick
-from weft.bench.plan import FULL_LIMITS, QUICK_LIMITS, point, warm_up
-from weft.bench.report import BenchReport
-from weft.bench.workloads import EXPERIMENTS
+from benchmarks.support.harness import Claim, Row, Rows, pick
+from benchmarks.support.planning import FULL_LIMITS, QUICK_LIMITS, point, warm_up
+from benchmarks.support.workloads import EXPERIMENTS
 
 SHORT = 0.002
 """Seconds below which a ratio says nothing."""
@@ -19,19 +19,15 @@ BEST = {1: (550, "1M"), 2: (800, "10K"), 3: (900, "1M"), 4: (2.25, "100"), 5: (4
 """Table 2: the best parameter that Bit Set and F1 reached."""
 
 
-def measured(number: int, full: bool) -> Rows:
+def measured(number: int, full: bool) -> Iterator[Row]:
     """Every method on every setting of an experiment: the same plan, or a failure."""
     experiment = EXPERIMENTS[number - 1]
     limits = FULL_LIMITS if full else QUICK_LIMITS
     warm_up()
-    rows: Rows = []
     for fragments in (False, True):
         for setting in experiment.settings(fragments):
-            report = BenchReport()
             head: Row = {"value": getattr(setting, experiment.parameter), "fragments": fragments}
-            rows += point(head, setting, 0, limits, report)
-            check(not report.failures, "; ".join(report.failures))
-    return rows
+            yield from point(head, setting, limits)
 
 
 def picture(parameter: str) -> Picture:
@@ -40,7 +36,7 @@ def picture(parameter: str) -> Picture:
                    xlabel=parameter, ylabel="seconds of planning")  # fmt: skip
 
 
-def with_done(rows: Rows) -> Rows:
+def with_done(rows: Iterable[Row]) -> Rows:
     """With a column of seconds for those that finished."""
     return [row | {"done_seconds": row["seconds"] if row["status"] == "ok" else None}
             for row in rows]  # fmt: skip

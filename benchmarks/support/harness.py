@@ -6,12 +6,16 @@ import csv
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from time import perf_counter
 from types import ModuleType
 from typing import Any, TypeAlias
+
+from benchmarks import BENCHES
 
 Row: TypeAlias = dict[str, Any]
 Rows: TypeAlias = list[Row]
@@ -46,20 +50,38 @@ class Claim:
     ratio: float | None = None
     """Our figure over the paper's, where both are one number and more is better."""
     comment: str = ""
+    also: tuple[str, ...] = ()
+    """What else the rows say, a sentence each: shown after a run, and not in the table."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a run of a benchmark gives."""
+
+    rows: Rows
+    seconds: float
+    claim: Claim
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A file of this folder: `run(full)` measures and checks, `claim(rows)` reads the rows.
+    """One of `BENCHES`: `run(full)` measures and checks, `claim(rows)` reads the rows.
 
-    Its docstring's first line names the figure; `PICTURE` says how its rows are drawn, or is None.
+    A row is a flat dict of JSON values, and rows may have different columns. A wrong answer ends
+    the run (`check`); a target that was missed is a claim that does not hold. The first line of the
+    module's docstring names the figure; `PICTURE` says how its rows are drawn, or is None.
     """
 
     name: str
 
     @property
     def module(self) -> ModuleType:
-        return import_module(f"benchmarks.{self.name}")
+        return import_module(BENCHES[self.name])
+
+    @property
+    def folder(self) -> str:
+        """Where its file is, such as `figures.f1`."""
+        return ".".join(BENCHES[self.name].split(".")[1:-1])
 
     @property
     def headline(self) -> str:
@@ -69,8 +91,14 @@ class Bench:
     def file(self) -> Path:
         return RESULTS / f"{self.name}.csv"
 
+    def measure(self, full: bool) -> Measured:
+        """Run it now; nothing is kept."""
+        began = perf_counter()
+        rows = self.module.run(full)
+        return Measured(rows, perf_counter() - began, self.module.claim(_filled(rows)))
+
     def rows(self) -> Rows:
-        """The rows of its last run."""
+        """The rows that its last run kept."""
         if not self.file.exists():
             raise CannotRun(f"{self.file.name} is not there: python -m benchmarks run {self.name}")
         return load(self.file)
@@ -120,6 +148,22 @@ def load(path: Path) -> Rows:
     """Read what `save` wrote; numbers and truth values are such again."""
     with path.open(newline="", encoding="utf-8") as file:
         return [{name: _read(text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _filled(rows: Rows) -> Rows:
+    """Rows that all have all columns, as they come back from a file."""
+    columns = dict.fromkeys(column for row in rows for column in row)
+    return [columns | row for row in rows]
+
+
+def noted(rows: Iterable[Row]) -> Rows:
+    """All rows, each shown as it comes: a study of an hour must not be silent until its end."""
+    found: Rows = []
+    for row in rows:
+        shown = (f"{name}={value}" for name, value in row.items() if value is not None)
+        print("  ", *shown, file=sys.stderr, flush=True)
+        found.append(row)
+    return found
 
 
 def _written(value: Any) -> Any:

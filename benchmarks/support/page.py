@@ -13,15 +13,15 @@ README = ROOT / "README.md"
 PICTURES = ROOT / "docs" / "img" / "papers"
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
 HEADINGS = {
-    "sigmod06": "On-the-fly sharing (SIGMOD'06)",
-    "weave": "WeaveShare (CIKM'11)",
-    "f1": "F1 (CIKM'15)",
-    "flatfit": "FlatFIT (SSDBM'17)",
-    "factor": "Factor windows (cost-based rewriting)",
-    "beyond": "Beyond the papers",
+    "figures.sigmod06": "On-the-fly sharing (SIGMOD'06)",
+    "figures.weave": "WeaveShare (CIKM'11)",
+    "figures.f1": "F1 (CIKM'15)",
+    "figures.flatfit": "FlatFIT (SSDBM'17)",
+    "figures.factor": "Factor windows (cost-based rewriting)",
+    "studies": "Beyond the papers",
     "peers": "Peers",
 }
-"""Of the files whose names begin so."""
+"""Of the benchmarks in each folder."""
 HEADLINES = {
     "sigmod06_figure13": "256 queries whose windows differ, against one by one on Spark",
     "sigmod06_figure14": "the same, predicates differ",
@@ -84,8 +84,8 @@ def section(benches: Sequence[Bench]) -> str:
         "with the commit that was measured.",
     ]
     lines += _missing([bench for bench in benches if bench not in done])
-    for prefix, heading in HEADINGS.items():
-        some = [bench for bench in done if bench.name.split("_")[0] == prefix]
+    for folder, heading in HEADINGS.items():
+        some = [bench for bench in done if bench.folder == folder]
         if not some:
             continue
         lines += [

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from benchmarks.support.aggregations import aggregations
 from benchmarks.support.counting import shared as counted
 from benchmarks.support.counting import unshared
 from benchmarks.support.draw import Picture
 from benchmarks.support.harness import Claim, Row, Rows, check, one, pick
-from benchmarks.support.sparks import best, cached, compare, plainly, timed, woven
-from weft.bench.counting import aggregations
-from weft.bench.trades import market, workload
-from weft.spark.verify.native import native_filters, union
+from benchmarks.support.sparks import best, cached, compare, loom_of, plainly, timed, woven
+from weft.demo.trades import market, workload
+from weft.spark.verify.native import native, native_filters, union
 
 QUICK, FULL = (4, 16), (16, 32, 64, 128, 256)
 REGULAR = (16, 36, 64, 144, 256)
@@ -65,9 +65,6 @@ def measured(kind: str, full: bool) -> Rows:
 
 def _other(df: object, kind: str, queries: list, head: Row, full: bool) -> Rows:  # type: ignore[type-arg]
     """What else a user might write."""
-    from weft.bench.share import loom_of
-    from weft.spark.verify.native import native
-
     axis = loom_of(df, queries[:1]).axis
     rows: Rows = []
     if full and len(queries) <= UNION:

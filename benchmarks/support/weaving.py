@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.support.harness import check
-from weft.bench.workloads import Setting
+from benchmarks.support.workloads import Setting
 from weft.errors import BudgetError
 from weft.plan.cost import LinearCost
 from weft.plan.search import SEARCHES

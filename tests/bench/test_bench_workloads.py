@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from weft.bench.workloads import EXPERIMENTS, Setting, primes
+from benchmarks.support.workloads import EXPERIMENTS, Setting, primes
 from weft.errors import WorkloadError
 
 BASE = Setting(20_000, max_slide=100, rate=1.0, skew=1.0, max_overlap=8)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-
 import numpy as np
 import pytest
 
 from benchmarks.support import counting, covering, experiments, operations, weaving
-from benchmarks.support.harness import WrongAnswer
-from weft.bench.trades import market, workload
+from benchmarks.support.harness import Bench, WrongAnswer
+from weft.demo.trades import market, workload
 from weft.plan.search import SEARCHES
 from weft.query.query import Query
 from weft.query.window import Window
@@ -29,8 +27,7 @@ QUICK = (
 
 @pytest.mark.parametrize("name", QUICK)
 def test_the_quick_form_runs_and_its_shape_holds(name: str) -> None:
-    module = importlib.import_module(f"benchmarks.{name}")
-    assert module.claim(module.run(False)).holds
+    assert Bench(name).measure(False).claim.holds
 
 
 def test_slices_of_pairs_and_panes() -> None:

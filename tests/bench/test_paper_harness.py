@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from benchmarks import BENCHES
+from benchmarks import BENCHES, FOLDERS
 from benchmarks.__main__ import main, run
 from benchmarks.support import harness
 from benchmarks.support.draw import Picture, draw
@@ -29,10 +29,14 @@ FOLDER = Path(harness.__file__).parent.parent
 
 
 def test_every_file_is_listed() -> None:
-    files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__", "__main__"}
-    assert files == set(BENCHES)
-    assert len(BENCHES) == len(set(BENCHES))
-    assert {name.split("_")[0] for name in BENCHES} <= set(HEADINGS)
+    files = {
+        path.stem: ".".join(path.relative_to(FOLDER).parent.parts)
+        for path in FOLDER.rglob("*.py")
+        if "\ndef claim(" in path.read_text(encoding="utf-8")
+    }
+    assert files == {name: Bench(name).folder for name in BENCHES}
+    assert len(BENCHES) == sum(len(names) for names in FOLDERS.values())
+    assert set(FOLDERS) == set(HEADINGS)
 
 
 @pytest.mark.parametrize("name", BENCHES)

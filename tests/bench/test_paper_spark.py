@@ -7,8 +7,9 @@ from datetime import datetime, timedelta, timezone
 import pyarrow as pa
 import pytest
 
-from benchmarks import beyond_auto, beyond_cost_model
-from benchmarks.support import growth, loads, peers, sharing, sparks
+from benchmarks.peers import engines
+from benchmarks.studies import beyond_auto, beyond_cost_model, growth
+from benchmarks.support import loads, sharing, sparks
 from benchmarks.support.harness import Bench, WrongAnswer
 from weft.query.query import Query
 from weft.query.window import Window
@@ -120,9 +121,9 @@ def test_the_gain_over_plain_queries_is_told() -> None:
 def test_peers_are_compared_in_any_order() -> None:
     table = pa.table({"w": ["30/10"] * 2, "start": [1, 2], "k": [1, 1], "hi": [5, 6], "n": [1, 2]})
     parts = sparks.by_value(table, "w")
-    everything = dict.fromkeys(peers.names(), parts["30/10"])
+    everything = dict.fromkeys(engines.names(), parts["30/10"])
     turned = {name: one.take([1, 0]) for name, one in everything.items()}
-    assert peers.same(turned, everything, "here") == 2 * len(peers.WINDOWS)
+    assert engines.same(turned, everything, "here") == 2 * len(engines.WINDOWS)
     wrong = everything | {"60/10": everything["60/10"].slice(1)}
     with pytest.raises(WrongAnswer, match="60/10"):
-        peers.same(wrong, everything, "here")
+        engines.same(wrong, everything, "here")

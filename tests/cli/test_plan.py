@@ -1,15 +1,13 @@
 """`weft plan`: what a user sees."""
 
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-import weft.cli
+import weft
 from weft.cli.main import cli
-
-TRADES = Path(weft.cli.__file__).parent / "trades.yaml"
+from weft.demo.trades import QUERIES as TRADES
 
 SQL = """
 -- name: hourly_high

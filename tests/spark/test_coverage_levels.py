@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import weft
-from weft.plan.coverage.generators import (
+from benchmarks.support.generators import (
     chain_windows,
     graph_windows,
     random_windows,

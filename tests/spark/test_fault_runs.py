@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from weft.spark.faults.__main__ import FAMILIES
+from tests.faults.__main__ import FAMILIES
+from tests.faults.chaos import ROOT
 
 pytestmark = pytest.mark.integration
 KILLS = {"kills", "executors"}
@@ -14,7 +15,7 @@ KILLS = {"kills", "executors"}
 
 def _run(*words: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", *words], capture_output=True, text=True, timeout=900
+        [sys.executable, "-m", *words], cwd=ROOT, capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     return done.stdout
@@ -22,14 +23,14 @@ def _run(*words: str) -> str:
 
 def test_every_family_of_faults_ends_as_it_should() -> None:
     names = [name for name in FAMILIES if name not in KILLS]
-    said = _run("weft.spark.faults", "--short", "--seed", "3", "--only", *names)
+    said = _run("tests.faults", "--short", "--seed", "3", "--only", *names)
     table = said[said.index("| family |") :]
     for name in names:
         assert f"| {name} |" in table
 
 
 def test_soak_answers_as_batch_does_while_queries_come_and_go() -> None:
-    said = _run("weft.spark.faults.soak", "--minutes", "0.7")
+    said = _run("tests.faults.soak", "--minutes", "0.7")
     figures = said[said.index("Run on") :]
     assert "rows of answers equal to the batch answer" in figures
     assert " 0 changes of queries" not in figures

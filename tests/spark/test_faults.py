@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from weft.errors import EngineError
-from weft.spark.faults.__main__ import FAMILIES, run
-from weft.spark.faults.memory import memory
-from weft.spark.faults.outcome import (
+from benchmarks.support.memory import memory
+from tests.faults.__main__ import FAMILIES, run
+from tests.faults.outcome import (
     RIGHT,
     STOPPED,
     Outcome,
@@ -18,7 +17,8 @@ from weft.spark.faults.outcome import (
     table,
     write_between,
 )
-from weft.spark.faults.soak import Sample, Soak
+from tests.faults.soak import Sample, Soak
+from weft.errors import EngineError
 
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 
@@ -65,7 +65,7 @@ def test_what_goes_wrong_is_told_and_not_written(tmp_path, monkeypatch):
         yield Outcome("half", "nothing", STOPPED, 7)
         raise Wrong("3 rows missing")
 
-    monkeypatch.setattr("weft.spark.faults.__main__.FAMILIES", {"a": right, "b": wrong})
+    monkeypatch.setattr("tests.faults.__main__.FAMILIES", {"a": right, "b": wrong})
     told: list[str] = []
     outcomes, failed = run(tmp_path, ["b", "a"], done=lambda name, found: told.append(name))
     assert told == ["a"]

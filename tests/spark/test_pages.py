@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 import weft
 from pages import run_blocks
-from weft.bench.trades import market
+from weft.demo.trades import market
 
 
 @pytest.mark.slow

@@ -50,13 +50,14 @@ def demo(rows: int, as_json: bool) -> None:
     An hour of trades arrives in micro-batches; on the way one query is added and one is dropped.
     """
     from weft import read_results
+    from weft.demo.trades import QUERIES
     from weft.query.workload import Workload
     from weft.spark.loom import Loom
     from weft.spark.session import local_session, silent_children
 
     began = time.monotonic()
     say = partial(click.echo, err=as_json)
-    workload = Workload.load(Path(__file__).parent / "trades.yaml")
+    workload = Workload.load(QUERIES)
     say(f"{rows:,} generated trades in an hour, {len(workload)} queries, embedded Spark\n")
     with TemporaryDirectory(prefix="weft-demo-") as folder:
         with silent_children():
@@ -113,7 +114,7 @@ class Feed:
     """An hour of trades, put down file by file: a live stream in small."""
 
     def __init__(self, spark: Any, folder: Path, rows: int) -> None:
-        from weft.bench.trades import market
+        from weft.demo.trades import market
 
         self.spark, self.folder = spark, folder
         self.table = market(rows, symbols=100).joined()

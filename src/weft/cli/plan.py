@@ -51,7 +51,7 @@ def plan(
     FILE is a workload (YAML, JSON or SQL) or a job file.
 
     \b
-    weft plan examples/trades.yaml --rate 375
+    weft plan src/weft/demo/trades.yaml --rate 375
     weft plan queries.sql --strategy weave --json
     """
     from weft.plan.cost import Constants, Statistics

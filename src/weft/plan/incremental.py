@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from weft.errors import PlanError
 from weft.plan.cost import LinearCost
-from weft.plan.search import weave
 from weft.plan.search.classes import collapse
 from weft.plan.search.classes import tolerance as tie_of
 from weft.plan.search.grouping import Grouping, SearchReport, number_by_first
-from weft.plan.search.opening import trees_of, weave_open
 from weft.plan.search.rates import Rates
+from weft.plan.search.weave import search as weave
+from weft.plan.search.weave.opening import trees_of, weave_open
 from weft.query.table import WindowTable
 
 Int64 = npt.NDArray[np.int64]

@@ -10,9 +10,9 @@ from coverage_cases import MODES, window_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.support.generators import random_windows
 from weft.plan.coverage import greedy
 from weft.plan.coverage.forest import Forest
-from weft.plan.coverage.generators import random_windows
 from weft.plan.coverage.greedy import improve, proposals
 from weft.query.table import WindowTable
 from weft.query.window import Window

@@ -9,9 +9,9 @@ from coverage_cases import MODES, instances_of, window_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.support.generators import chain_windows, graph_windows, random_windows, star_windows
 from weft.errors import PlanError, WindowError
 from weft.plan.coverage import weave_coverage
-from weft.plan.coverage.generators import chain_windows, graph_windows, random_windows, star_windows
 from weft.query.window import Window
 
 TENS = [Window(range=r) for r in (10, 20, 30, 40)]

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_reference import (
+
+from benchmarks.support.workloads import Setting
+from tests.plan.search.search_reference import (
     assert_partition,
     edge_rate,
     partitions,
@@ -14,12 +16,12 @@ from search_reference import (
     trees_of,
     workloads,
 )
-
-from weft.bench.workloads import Setting
 from weft.errors import BudgetError, PlanError
 from weft.plan.cost import LinearCost
-from weft.plan.search import SEARCHES, exhaustive, local_search, weave
+from weft.plan.search import SEARCHES
+from weft.plan.search.baselines import exhaustive, local_search
 from weft.plan.search.grouping import number_by_first
+from weft.plan.search.weave import search as weave
 from weft.query.table import WindowTable
 
 Workload = tuple[WindowTable, LinearCost]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from weft.spark.streaming.chaos import chaos
+from tests.faults.chaos import chaos
 
 pytestmark = pytest.mark.integration
 

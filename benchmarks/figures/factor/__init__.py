@@ -1,0 +1,1 @@
+"""Factor windows (cost-based rewriting)."""

@@ -1,0 +1,1 @@
+"""FlatFIT (SSDBM'17)."""

@@ -1,0 +1,1 @@
+"""On-the-fly sharing (SIGMOD'06)."""

@@ -1,0 +1,1 @@
+"""WeaveShare (CIKM'11)."""

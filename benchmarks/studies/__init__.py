@@ -1,0 +1,1 @@
+"""What no paper has: our own targets, and how far the cost model and `auto` can be trusted."""

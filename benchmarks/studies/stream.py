@@ -1,0 +1,160 @@
+"""Streaming: micro-batches of many shared queries against native ones, and windows of a day.
+
+The windows of a day are in `long_windows`; how streams are run and timed, in `micro_batches`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.studies import long_windows
+from benchmarks.studies.micro_batches import (
+    SCHEMA,
+    SECOND,
+    SPAN,
+    START,
+    native_run,
+    session,
+    weft_run,
+    write_batch,
+)
+from benchmarks.support.harness import Claim, Row, Rows, check, noted, pick
+from weft.query.query import Query
+from weft.query.window import Window
+
+PICTURE = None
+NATIVE, EMPTY, SLIDING = 2.0, 1.5, 10.0
+"""Our targets: times one native tumbling query that 256 shared ones may take, seconds of a
+micro-batch with no input, times of 256 shared queries that 16 native sliding ones take."""
+AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
+
+
+def run(full: bool) -> Rows:
+    """The quick form has smaller micro-batches and leaves out the sixteen native queries."""
+    return noted(_rows(full))
+
+
+def _rows(full: bool) -> Iterator[Row]:
+    with _scratch() as folder:
+        yield from _streams(Path(folder), full)
+    yield from long_windows.one_bucket(full)
+    if full:
+        with _scratch() as folder:
+            yield from long_windows.through_spark(Path(folder))
+
+
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="weft-bench-", ignore_cleanup_errors=True)
+
+
+def workload(count: int, seed: int = 0) -> list[Query]:
+    """Ranges to an hour, slides from one to ten minutes, by key.
+
+    >>> [q.name for q in workload(2)], all(q.window.range <= 3600 * SECOND for q in workload(99))
+    (['q0', 'q1'], True)
+    """
+    draw = np.random.default_rng(seed)
+    queries = []
+    for number in range(count):
+        slide = int(draw.integers(1, 11))
+        range_ = slide * int(draw.integers(1, 60 // slide + 1))
+        window = Window(range=f"{range_} minutes", slide=f"{slide} minutes")
+        queries.append(Query(f"q{number}", aggs=AGGS, window=window, by=["k"]))
+    return queries
+
+
+def _streams(folder: Path, full: bool) -> Iterator[Row]:
+    rows, batches = (1_000_000, 10) if full else (200_000, 4)
+    write_feed(folder / "in", batches, rows)
+    spark = session()
+    tumbling = [Query("t", aggs=AGGS, window=Window(range="1 minute"), by=["k"])]
+    one_native, _ = native_run(spark, folder, tumbling, "native")
+    yield {"what": "one native tumbling", "queries": 1, "seconds_per_batch": one_native}
+    for count in (1, 16, 64, 256) if full else (1, 16, 256):
+        queries = workload(count)
+        seconds, empty, status = weft_run(spark, folder, queries, f"weft-{count}")
+        check_answers(spark, folder, queries[: 4 if full else 2], f"weft-{count}")
+        yield {
+            "what": "weft",
+            "queries": count,
+            "seconds_per_batch": seconds,
+            "x_native": seconds / one_native,
+            "empty_batch_seconds": empty,
+            "state_bytes": status.state_bytes,
+            "slices": status.slices,
+        }
+    if full:
+        sliding, _ = native_run(spark, folder, workload(16), "sliding")
+        yield {"what": "16 native sliding", "queries": 16, "seconds_per_batch": sliding}
+
+
+def claim(rows: Rows) -> Claim:
+    """How far our own targets were reached."""
+    weft = {row["queries"]: row for row in pick(rows, what="weft")}
+    ratio = weft[256]["x_native"]
+    empty = max(row["empty_batch_seconds"] for row in weft.values())
+    said = [
+        f"256 shared queries cost {ratio:.2f}x of one native tumbling query per micro-batch "
+        f"(target: at most {NATIVE:g}x)",
+        f"a micro-batch with no input took {empty:.2f} s at most (target: {EMPTY:g} s)",
+    ]
+    reached = [ratio <= NATIVE, empty <= EMPTY]
+    for row in pick(rows, what="16 native sliding"):
+        sliding, shared = row["seconds_per_batch"], weft[256]["seconds_per_batch"]
+        said.append(
+            f"16 native sliding queries cost {sliding / shared:.1f}x of 256 shared ones and "
+            f"{sliding / weft[16]['seconds_per_batch']:.1f}x of the same 16 shared (target: "
+            f"{SLIDING:g}x)"
+        )
+        reached.append(sliding / shared >= SLIDING)
+    return Claim(
+        paper="none (our targets)",
+        ours=f"a micro-batch of 256 shared queries: {weft[256]['seconds_per_batch']:.2f} s, "
+        f"{ratio:.2f}x one native tumbling query",
+        holds=all(reached),
+        also=(*said, *long_windows.told(rows)),
+    )
+
+
+def write_feed(folder: Path, batches: int, rows: int, keys: int = 100) -> None:
+    """Micro-batches of rows in order of time, spread over the keys."""
+    draw = np.random.default_rng(0)
+    folder.mkdir(parents=True)
+    for number in range(batches):
+        times = np.sort(START + number * SPAN + draw.integers(0, SPAN, rows))
+        table = pa.table(
+            {
+                "ts": pa.array(times, pa.timestamp("us", "UTC")),
+                "k": pa.array(draw.integers(0, keys, rows), pa.int32()),
+                "x": pa.array(draw.normal(0.0, 1.0, rows)),
+            }
+        )
+        write_batch(folder, number, table)
+
+
+def check_answers(spark: Any, folder: Path, queries: list[Query], name: str) -> None:
+    """Some queries' rows must be those of the batch query, as far as windows are closed."""
+    from weft.plan.time_axis import TimeAxis
+    from weft.spark.verify.native import native
+
+    batch = spark.read.schema(SCHEMA).parquet(str(folder / "in"))
+    latest = batch.selectExpr("unix_micros(max(ts))").first()[0]
+    closed = (latest - 10 * SECOND) // 1000 * 1000
+    answers = spark.read.parquet(str(folder / name))
+    for query in queries:
+        expected = native(batch, TimeAxis("ts"), query)
+        expected = expected.where(f"window.end <= timestamp_micros({closed})")
+        found = answers.where(f"query = '{query.name}'")
+        columns = ["window.start", "k", "n", "round(total, 6)", "hi"]
+        right, given = expected.selectExpr(*columns), found.selectExpr(*columns)
+        missing, extra = right.exceptAll(given).count(), given.exceptAll(right).count()
+        check(
+            not missing and not extra and given.count() > 0,
+            f"{name}: {query.name}: {missing} rows missing, {extra} too many",
+        )

@@ -1,0 +1,107 @@
+"""How much memory a driver, its JVM and its Python workers hold, as Linux tells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Event, Thread
+
+EVERY = 0.2
+"""Seconds between two looks at the peak."""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes; pages that processes share are split between them."""
+
+    driver: int
+    jvm: int
+    workers: int
+
+    @property
+    def total(self) -> int:
+        """All of them together."""
+        return self.driver + self.jvm + self.workers
+
+
+@dataclass
+class Peak:
+    """The most that was seen."""
+
+    bytes: int = 0
+
+
+@contextmanager
+def peak_memory() -> Iterator[Peak]:
+    """Watch this process and what it started while the block runs.
+
+    >>> with peak_memory() as peak:
+    ...     pass
+    >>> peak.bytes > 2**20
+    True
+    """
+    peak, stop = Peak(memory().total), Event()
+
+    def watch() -> None:
+        while not stop.wait(EVERY):
+            peak.bytes = max(peak.bytes, memory().total)
+
+    thread = Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield peak
+    finally:
+        stop.set()
+        thread.join()
+        peak.bytes = max(peak.bytes, memory().total)
+
+
+def memory(driver: int | None = None) -> Memory:
+    """The memory of a process and of what it started.
+
+    >>> memory().driver > 10_000_000
+    True
+    """
+    driver = os.getpid() if driver is None else driver
+    held = {"driver": _held(driver), "jvm": 0, "workers": 0}
+    for process in _under(driver):
+        try:
+            name = Path(f"/proc/{process}/comm").read_text().strip()
+        except OSError:  # it has just ended
+            continue
+        held["jvm" if name == "java" else "workers"] += _held(process)
+    return Memory(**held)
+
+
+def _under(process: int) -> list[int]:
+    """The processes that a process started, and those that they did."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parent = int(stat.rpartition(")")[2].split()[1])
+            parents.setdefault(parent, []).append(int(entry.name))
+    found, left = [], list(parents.get(process, ()))
+    while left:
+        one = left.pop()
+        found.append(one)
+        left += parents.get(one, ())
+    return found
+
+
+def _held(process: int) -> int:
+    for file, field in (("smaps_rollup", "Pss:"), ("status", "VmRSS:")):
+        try:
+            lines = Path(f"/proc/{process}/{file}").read_text().splitlines()
+        except OSError:  # it has ended, or is another user's
+            continue
+        for line in lines:
+            if line.startswith(field):
+                return int(line.split()[1]) * 1024
+    return 0
