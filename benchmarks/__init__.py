@@ -75,6 +75,7 @@ FOLDERS = {
         "plan",
         "finals",
         "share",
+        "steady",
         "stream",
     ),
     "peers": ("peers_batch",),

@@ -1,18 +1,23 @@
-"""A bucket of a stream in steady state, without Spark: what a micro-batch reads, writes and takes.
+"""Small steady micro-batches: what a day by the minute reads, writes and takes, by structure.
 
-24 h by 1 minute and 1 h by 1 minute over the same keys, one minute of rows to a micro-batch. The
-history is brought in by the hour; then each structure in turn takes the same state over.
+24 h by 1 minute and 1 h by 1 minute over the same keys, one minute of rows to a micro-batch, in one
+of two buckets and without Spark. The history is brought in by the hour; then each structure in turn
+takes the same state over. `blocks` gathers slices and totals, as every stream was answered before
+structures ran. Every micro-batch's answers are compared with those of `blocks`.
 """
 
 from __future__ import annotations
 
+import statistics
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.support.harness import Claim, Row, Rows, check, noted
 from weft.algebra.part import Part
 from weft.engine.parcel import Parcel
 from weft.engine.preaggregate import Preaggregate
@@ -21,6 +26,12 @@ from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.engine.state.bucket import Bucket
 from weft.engine.state.due import closing_answers
 
+PICTURE = None
+STRUCTURES = (
+    "blocks", "auto", "subtract", "flatfit", "two_stacks", "daba", "flatfat", "bint", "naive",
+)  # fmt: skip
+"""All but `shift`, which renews every suffix with every slide: a million combines to begin with."""
+STEADY = 12
 MINUTE = 60_000_000
 START = 1_700_006_400_000_000  # a full day
 PARTS = {
@@ -130,3 +141,70 @@ def with_history(parts: str, *, keys: int, hours: int, ranges: tuple[int, ...]) 
     for _ in range(hours):
         stream.run("blocks", minutes=60)
     return stream
+
+
+def run(full: bool) -> Rows:
+    """Measure, and check every answer."""
+    return noted(_rows(full))
+
+
+def _rows(full: bool) -> Iterator[Row]:
+    keys = 10_000 if full else 1_000
+    for parts in PARTS:
+        base = with_history(parts, keys=keys // 2, hours=25, ranges=(1440, 60))
+        expected: list[Row] = []
+        for finals in STRUCTURES:
+            if finals == "subtract" and parts != "exact":
+                continue
+            yield from _structure(base.copy(), parts, keys, finals, expected)
+
+
+def _structure(
+    stream: Stream, parts: str, keys: int, finals: str, expected: list[Row]
+) -> Iterator[Row]:
+    first = stream.run(finals)  # the structure is made of the slices
+    stream.run(finals)
+    stream.run(finals)
+    found = [stream.run(finals) for _ in range(2 if finals == "naive" else STEADY)]
+    if finals == "blocks":
+        expected += found
+    for got, want in zip(found, expected, strict=False):
+        same = np.allclose(got["digest"], want["digest"], rtol=1e-9)
+        check(got["answers"] == want["answers"] and same, f"{parts} by {finals}: other answers")
+
+    def middle(name: str) -> float:
+        return float(statistics.median(one[name] for one in found))
+
+    yield {
+        "parts": parts,
+        "keys": keys,
+        "finals": finals,
+        "pieces read": middle("reads"),
+        "kB read": middle("read") / 1e3,
+        "pieces written": middle("writes"),
+        "kB written": middle("written") / 1e3,
+        "ms": 1e3 * middle("seconds"),
+        "ms to begin": 1e3 * first["seconds"],
+    }
+
+
+def claim(rows: Rows) -> Claim:
+    """`auto` beside what was there before, and beside the best structure."""
+    lines, shares, ratios = [], [], []
+    for parts in PARTS:
+        own = {row["finals"]: row for row in rows if row["parts"] == parts}
+        auto, before = own["auto"], own["blocks"]
+        best = min(own.values(), key=lambda row: row["ms"])
+        shares.append(auto["kB read"] / before["kB read"])
+        ratios.append(auto["ms"] / best["ms"])
+        lines.append(
+            f"{parts}: auto reads {auto['kB read']:,.0f} kB of {before['kB read']:,.0f} before "
+            f"({shares[-1]:.1%}), {auto['ms']:.1f} ms of {before['ms']:.1f}; the best, "
+            f"{best['finals']}, {best['ms']:.1f} ms"
+        )
+    return Claim(
+        "none: a tenth of the bytes read, within 10% of the best structure's time",
+        f"{max(shares):.1%} of the bytes at most; {max(ratios):.2f}x of the best time at most",
+        max(shares) <= 0.1 and max(ratios) <= 1.1,
+        also=tuple(lines),
+    )
