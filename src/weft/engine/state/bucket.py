@@ -281,11 +281,14 @@ class Bucket:
     def slices_between(self, store: TreeProgram, low: int, high: int) -> pa.Table:
         """The shards of slices that start in `[low, high)`, in order of slices."""
         own = self.index.stores.get(store.number)
-        nodes = [
-            node
-            for node, piece in sorted(own.level(0).items() if own else ())
-            if piece.low < high and piece.high >= low
-        ]
+        if own is None:
+            return store.schema.arrow.empty_table()
+        first, last = low // own.span, (high - 1) // own.span
+        if last - first < len(own.pieces):
+            nodes = [Node(0, number) for number in range(first, last + 1)]
+        else:
+            nodes = sorted(own.level(0))
+        nodes = [node for node in nodes if node in own.pieces]
         tables = [_between(self.read(store, node), low, high) for node in nodes]
         return pa.concat_tables(tables) if tables else store.schema.arrow.empty_table()
 

@@ -1,0 +1,36 @@
+"""docs/code-map.md is true: its paths exist, and its walks are as short as we want them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs" / "code-map.md").read_text(encoding="utf-8")
+PATHS = re.findall(r"`((?:src|tests|benchmarks)[\w/.]*)`", PAGE)
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"## {title}\n")[1].split("\n## ")[0]
+
+
+def walked(title: str) -> list[str]:
+    """The files of a walk, in its order."""
+    return re.findall(r"`(src/weft/[\w/]+\.py)`", section(title).split("\n### ")[0])
+
+
+def test_every_path_exists() -> None:
+    assert len(PATHS) > 60
+    assert [path for path in PATHS if not (ROOT / path).exists()] == []
+
+
+def test_a_batch_query_is_followed_in_45_files() -> None:
+    files = walked("A batch query, from SQL to rows")
+    assert len(set(files)) == len(files)
+    assert 30 < len(files) <= 45
+
+
+def test_a_micro_batch_is_followed_in_25_files() -> None:
+    files = [f for f in walked("A micro-batch of a stream") if not f.endswith("/compile.py")]
+    assert len(set(files)) == len(files)
+    assert 15 < len(files) <= 25
