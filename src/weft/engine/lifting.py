@@ -96,7 +96,15 @@ def _mask(where: pa.Array) -> np.ndarray:
 
 
 def _only(array: pa.Array, where: pa.Array | None) -> pa.Array:
-    return array if where is None else pc.if_else(where, array, pa.scalar(None, array.type))
+    if where is None:
+        return array
+    if not pa.types.is_nested(array.type):
+        return pc.if_else(where, array, pa.scalar(None, array.type))
+    # By row: Arrow has no null of a struct whose fields are never null.
+    rows = np.flatnonzero(_mask(where))
+    at = np.full(len(array), -1, dtype=np.int64)
+    at[rows] = rows
+    return array.take(pa.array(at, mask=at < 0))
 
 
 def _rounded(array: pa.Array, kind: pa.DataType) -> pa.Array:
