@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame
+from pyspark.sql.types import VariantVal
 
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
@@ -67,6 +68,14 @@ def answers(
     engine: str, rows: Rows, queries: Sequence[Query], folder: Path, watermark: str = "1 second"
 ) -> dict[str, Counter]:
     """What an engine of weft answers, by query, in the windows that hold none of the last rows."""
+    found = answer_rows(engine, rows, queries, folder, watermark)
+    return {name: bag(some) for name, some in found.items()}
+
+
+def answer_rows(
+    engine: str, rows: Rows, queries: Sequence[Query], folder: Path, watermark: str = "1 second"
+) -> dict[str, list[tuple]]:
+    """The rows of those answers."""
     streaming = engine in STREAMS
     frame = rows.stream() if streaming else rows.batch()
     loom = Loom(frame, time=rows.axis.column, watermark=watermark)
@@ -75,7 +84,7 @@ def answers(
     if not streaming:
         how = "operator" if engine == "batch" else "rewrite"
         with loom.run(rate=1.0, engine=how, strategy="share_all") as found:
-            return {query.name: bag(found[query.name].collect()) for query in queries}
+            return {query.name: found[query.name].collect() for query in queries}
     given = {"checkpoint": str(folder / "ck"), "trigger": "available_now"}
     if engine == "update":
         sink = MemorySink()
@@ -88,9 +97,7 @@ def answers(
         found = {q.name: read_results(rows.spark, out, q.name).collect() for q in queries}
     last = rows.spark.read.schema(rows.schema).parquet(str(rows.files[-1]))
     low = last.selectExpr(f"min({rows.axis.quoted})").first()[0]
-    return {
-        name: bag([row for row in some if not row[0]["end"] > low]) for name, some in found.items()
-    }
+    return {name: [row for row in some if not row[0]["end"] > low] for name, some in found.items()}
 
 
 def _one_by_one(rows: Rows):
@@ -135,8 +142,12 @@ def bag(found: Sequence[tuple]) -> Counter:
 def _deep(value: object) -> object:
     if isinstance(value, list):
         return [_deep(item) for item in value]
+    if isinstance(value, tuple):
+        return tuple(_deep(item) for item in value)
     if isinstance(value, (bytearray, bytes)):
         return bytes(value)
+    if isinstance(value, VariantVal):
+        return repr(value)
     return value
 
 

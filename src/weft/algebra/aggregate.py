@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weft.algebra.catalogue import BY_NAME, BY_ORDER, Function
-from weft.algebra.lowering import Columns, Types
+from weft.algebra.lowering import Columns, Types, has_own_sum
 from weft.algebra.monoid import Partial
 from weft.algebra.part import Option, Part
+
+OF_DOUBLES = frozenset(
+    (
+        *("product", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "skewness", "kurtosis"),
+        *("covar_pop", "covar_samp", "corr"),
+    )
+)
+"""Functions of doubles, whatever their arguments are."""
+OF_SUMS = frozenset(("sum", "try_sum", "sum_distinct", "avg"))
 
 
 @dataclass(frozen=True)
@@ -44,18 +53,25 @@ class Aggregate:
         return self.spec.parts(self.args, self.where, self.options)
 
     def parts_for(self, types: Types) -> tuple[Part, ...]:
-        """The parts, once the types of the arguments are known.
+        """The parts, once the types of the arguments are known: over what Spark itself works on.
 
         Spark's avg of bigint adds doubles, so it never overflows; a sum of bigint would. The other
-        integers cannot overflow a long, and share their sum with `sum`.
+        integers cannot overflow a long, and share their sum with `sum`. Moments are of doubles,
+        and so are sums of texts and times; Spark casts them, and nobody after it does.
 
         >>> [str(part) for part in Aggregate("avg", ("id",)).parts_for(["bigint"])]
         ['sum(CAST(id AS DOUBLE))', 'count(id)']
+        >>> [str(part) for part in Aggregate("sum", ("name",)).parts_for(["string"])]
+        ['sum(CAST(name AS DOUBLE))']
         """
-        if self.function != "avg" or not types or types[0].lower() != "bigint":
+        if not types or len(types) != len(self.args):
             return self.parts
-        _, count = self.parts
-        return (Part("sum", (f"CAST({self.args[0]} AS DOUBLE)",), self.where), count)
+        if self.function == "avg" and types[0].lower() == "bigint":
+            return (Part("sum", _as_doubles(self.args, types), self.where), self.parts[1])
+        added = self.function in OF_SUMS and not has_own_sum(types[0])
+        if self.function in OF_DOUBLES or added:
+            return replace(self, args=_as_doubles(self.args, types)).parts
+        return self.parts
 
     def ordered(self, by: str) -> Aggregate:
         """The form that keeps the order of column `by`, also within a slice; others are unchanged.
@@ -78,3 +94,10 @@ class Aggregate:
         own type. None where SQL cannot be exact and `lower` must do it.
         """
         return self.spec.lower_sql(columns, self.options, types)
+
+
+def _as_doubles(args: tuple[str, ...], types: Sequence[str]) -> tuple[str, ...]:
+    return tuple(
+        arg if kind.lower() == "double" else f"CAST({arg} AS DOUBLE)"
+        for arg, kind in zip(args, types, strict=True)
+    )

@@ -140,7 +140,7 @@ FUNCTIONS: tuple[Function, ...] = (
     Function(
         "sum_distinct",
         _kinds("set"),
-        lambda partials, options: low.lower_sum(sum(partials[0][0])) if partials[0][0] else None,
+        lambda partials, options: low.lower_distinct_sum(partials[0][0]),
         lambda columns, options, types: low.distinct_sum_sql(columns[0][0], types),
         written="sum(DISTINCT x)",
     ),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import operator
 import re
 from collections.abc import Sequence
 from datetime import timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import reduce
 from typing import Any
 
 from weft.algebra.monoid import Partial
@@ -36,10 +38,10 @@ def decimal_type(types: Types) -> tuple[int, int] | None:
 
 
 def sum_type(type_name: str) -> str:
-    """The type of Spark's sum over a type.
+    """The type of Spark's sum over a type: what is no number or interval is cast to double.
 
-    >>> sum_type("int"), sum_type("float"), sum_type("decimal(10,2)")
-    ('bigint', 'double', 'decimal(20,2)')
+    >>> sum_type("int"), sum_type("float"), sum_type("decimal(10,2)"), sum_type("timestamp")
+    ('bigint', 'double', 'decimal(20,2)', 'double')
     """
     if type_name.lower() in ("tinyint", "smallint", "int", "bigint"):
         return "bigint"
@@ -47,9 +49,16 @@ def sum_type(type_name: str) -> str:
     if decimal is not None:
         precision, scale = decimal
         return f"decimal({min(38, precision + 10)},{scale})"
-    if type_name.lower() in ("float", "double", "string"):
-        return "double"
-    raise AggregateError(f"a sum over {type_name} is not served: accepted are numbers")
+    return type_name.lower() if type_name.lower().startswith("interval") else "double"
+
+
+def has_own_sum(type_name: str) -> bool:
+    """Whether Spark adds values of a type as they are, and does not cast them to doubles.
+
+    >>> has_own_sum("decimal(10,2)"), has_own_sum("string")
+    (True, False)
+    """
+    return type_name.lower() in ("float", "double") or sum_type(type_name) != "double"
 
 
 def lower_sum(total: Any) -> Any:
@@ -148,6 +157,11 @@ def lower_correlation(comoments: Partial) -> float | None:
     return None if n < 2 else divide(c, math.sqrt(m2_x * m2_y))
 
 
+def lower_distinct_sum(values: Sequence[Any]) -> Any:
+    """The sum of distinct values, numbers or intervals; null of none."""
+    return lower_sum(reduce(operator.add, values)) if values else None
+
+
 def distinct_sum_sql(values: str, types: Types) -> str:
     """The sum of an array's elements, in Spark's type of such a sum."""
     if types is None:
@@ -155,5 +169,5 @@ def distinct_sum_sql(values: str, types: Types) -> str:
     to = sum_type(types[0]).upper()
     return (
         f"aggregate({values}, CAST(NULL AS {to}), "
-        f"(a, v) -> CAST(coalesce(a, CAST(0 AS {to})) + v AS {to}))"
+        f"(a, v) -> CASE WHEN a IS NULL THEN CAST(v AS {to}) ELSE CAST(a + v AS {to}) END)"
     )

@@ -14,6 +14,12 @@ from weft.spark.connectors import CONNECTORS, connector, spark_version
 _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "STREAMING_PYTHON_DATA_SOURCE_NOT_FOUND")
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]+)\]")
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error)): (.*)$", re.MULTILINE)
+# Below a traceback's indented lines: the exception, in one line or several.
+_TRACEBACK = re.compile(
+    r"^Traceback \(most recent call last\):\n(?:[ \t]+.*\n|\n)+([A-Za-z_][\w.]*): "
+    r"(.*(?:\n(?!\s*at |\n|Traceback|Caused by|During handling).*)*)",
+    re.MULTILINE,
+)
 _STACK = re.compile(r"\n\s+at |\nJVM stacktrace|\n\nDriver stacktrace|\nTraceback |;\n'|\n== ")
 
 
@@ -90,9 +96,27 @@ def root_cause(first: str, trace: str = "") -> str:
     ...            "java.io.IOException: disk full\\n\\tat a.b(C.java)")
     'disk full (IOException)'
     """
+    python = python_cause(trace)
+    if python is not None:
+        return python
     found = [(name, said) for name, said in _CAUSE.findall(trace) if said.strip()]
     if not found:
         return short(first)
+    name, said = found[-1]
+    return f"{short(said)} ({name.rsplit('.', 1)[-1]})"
+
+
+def python_cause(trace: str) -> str | None:
+    """What a Python worker's traceback ends with; None where there is no such traceback.
+
+    >>> python_cause("Job aborted: An exception was thrown from the Python worker:\\n"
+    ...              "Traceback (most recent call last):\\n  File \\"x.py\\", line 1, in f\\n"
+    ...              "weft.errors.EngineError: query 'q': sum overflows\\n\\n\\tat a.b(C.scala)")
+    "query 'q': sum overflows (EngineError)"
+    """
+    found = _TRACEBACK.findall(trace)
+    if not found:
+        return None
     name, said = found[-1]
     return f"{short(said)} ({name.rsplit('.', 1)[-1]})"
 
@@ -103,10 +127,7 @@ def _condition(error: PySparkException) -> str:
     text = str(error)
     kind = type(error).__name__
     if kind == "PythonException":
-        lines = [
-            line for line in text.splitlines() if re.match(r"\s*[\w.]+(Error|Exception): ", line)
-        ]
-        return short(lines[-1] if lines else text)
+        return python_cause(text) or short(text)
     if "[STREAM_FAILED]" in text or kind == "StreamingQueryException":
         said = text.split("terminated with exception: ", 1)[-1]
         return f"the stream failed: {root_cause(said, text)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from weft.engine.program import FAR, QueryWindows
@@ -13,26 +13,33 @@ from weft.stream.catalogue import Assignment, Catalogue, Entry, Progress, Settin
 from weft.stream.tree_schema import TreeSchema, first_start
 
 
-def first_catalogue(plan: Plan, settings: Settings) -> Catalogue:
+def first_catalogue(
+    plan: Plan, settings: Settings, types: Mapping[str, str] | None = None
+) -> Catalogue:
     """The catalogue of a new checkpoint."""
     empty = Catalogue(0, settings, (), (), {})
-    return next_catalogue(empty, plan, Progress())
+    return next_catalogue(empty, plan, Progress(), types=types)
 
 
 def next_catalogue(
-    now: Catalogue, plan: Plan, progress: Progress, backfill: Collection[str] = ()
+    now: Catalogue,
+    plan: Plan,
+    progress: Progress,
+    backfill: Collection[str] = (),
+    types: Mapping[str, str] | None = None,
 ) -> Catalogue:
     """The catalogue under another plan.
 
     Queries keep their store where they can. One that moves to another store is answered from the
     old one up to the window from which the new one is complete, so that no window is lost or
     doubled. A new query begins with the first window after everything seen so far; with
-    `backfill`, with the first open window of which the slices are already kept.
+    `backfill`, with the first open window of which the slices are already kept. `types` are
+    Spark's names of the types of the aggregates' arguments, as far as they are not known yet.
     """
     since = -FAR if progress.max_event_time is None else progress.max_event_time + 1
     frontier = -FAR if progress.frontier is None else progress.frontier
     old = {entry.query.name.lower(): entry for entry in now.entries if _same(entry, plan)}
-    served = _Stores(now, old, frontier)
+    served = _Stores(now, old, frontier, types or {})
     entries: dict[str, Entry] = {}
     next_query = now.next_query
     for store, queries in served.match(plan):
@@ -94,8 +101,13 @@ def service(query: Query, assignment: Assignment) -> QueryWindows:
 class _Stores:
     """The stores of a catalogue while they are matched with the trees of another plan."""
 
-    def __init__(self, now: Catalogue, old: dict[str, Entry], frontier: int) -> None:
+    def __init__(
+        self, now: Catalogue, old: dict[str, Entry], frontier: int, types: Mapping[str, str]
+    ) -> None:
         self.now, self.old, self.frontier = now, old, frontier
+        self.types = dict(types)
+        for store in now.stores:
+            self.types |= store.types or {}
         self.known = {store.number: store for store in now.stores}
         self.next_store = now.next_store
         self.new: dict[int, list[Query]] = {}
@@ -134,7 +146,7 @@ class _Stores:
         store = self.known.get(number)
         if not wants_old or store is None:
             return first_start(query.window, since)
-        extended = store.serving([*self._queries_of(number), query], since)
+        extended = store.serving([*self._queries_of(number), query], since, self.types)
         kept = self._kept_from(number)
         start = first_start(query.window, max(extended.complete_since(query), kept))
         still_open = service(query, Assignment(0, start)).next_start(self.frontier)
@@ -169,7 +181,7 @@ class _Stores:
                 users.setdefault(assignment.store, []).append(entry.query)
         for number, queries in sorted(users.items()):
             if number in self.known:
-                stores.append(self.known[number].serving(queries, since))
+                stores.append(self.known[number].serving(queries, since, self.types))
             else:
-                stores.append(TreeSchema.of(number, queries, time, since))
+                stores.append(TreeSchema.of(number, queries, time, since, self.types))
         return tuple(stores)

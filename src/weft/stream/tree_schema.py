@@ -8,12 +8,14 @@ and whoever needs those looks only at windows that start later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from weft.algebra.aggregate import Aggregate
 from weft.algebra.part import Part
 from weft.engine.program import FAR
+from weft.plan.layout import parts_of
 from weft.query.query import Query
 from weft.query.window import Window
 
@@ -65,20 +67,39 @@ class TreeSchema:
     predicates: tuple[VersionedColumn, ...] = ()
     progressions: tuple[Progression, ...] = ()
     next_number: int = 0
+    types: Mapping[str, str] | None = field(default=None, compare=False)
+    """Spark's names of the arguments' types, which decide what some aggregates are kept as; None
+    in a store that was made when they did not."""
 
     @classmethod
-    def of(cls, number: int, queries: Sequence[Query], time: str, since: int) -> TreeSchema:
+    def of(
+        cls,
+        number: int,
+        queries: Sequence[Query],
+        time: str,
+        since: int,
+        types: Mapping[str, str] | None = None,
+    ) -> TreeSchema:
         """A new store for these queries."""
         common = set.intersection(*({k.expression for k in q.keys} for q in queries))
-        return cls(number, tuple(sorted(common)), time).serving(queries, since)
+        empty = cls(number, tuple(sorted(common)), time, types={})
+        return empty.serving(queries, since, types)
 
     def admits(self, query: Query) -> bool:
         """Whether the query's groups lie within buckets."""
         return {key.expression for key in query.keys} >= set(self.bucket_keys)
 
-    def serving(self, queries: Iterable[Query], since: int) -> TreeSchema:
+    def serving(
+        self, queries: Iterable[Query], since: int, types: Mapping[str, str] | None = None
+    ) -> TreeSchema:
         """The store with the elements that these queries need; new ones count from `since`."""
         queries = list(queries)
+        if self.types is not None and types:
+            # Known ones stay: what is kept of an argument must not change under its queries.
+            args = {arg for query in queries for call in query.calls for arg in call.args}
+            told = {arg: types[arg] for arg in sorted(args) if arg in types} | dict(self.types)
+            if told != self.types:
+                return replace(self, types=told).serving(queries, since)
         number = self.next_number
         found: dict[str, tuple[VersionedColumn, ...]] = {}
         wanted: dict[str, dict[Any, None]] = {
@@ -113,8 +134,13 @@ class TreeSchema:
         return [p.since for p in self.progressions if p.contains(offset, step)]
 
     def parts_of(self, query: Query) -> tuple[Part, ...]:
-        """The query's parts as they are kept: first and last with their time."""
-        return kept_parts(query, self.time)
+        """The query's parts as they are kept, each once."""
+        return tuple(dict.fromkeys(part for call in query.calls for part in self.parts_kept(call)))
+
+    def parts_kept(self, call: Aggregate) -> tuple[Part, ...]:
+        """A call's parts as they are kept: first and last with their time, others by types."""
+        kept = call.ordered(self.time)
+        return kept.parts if kept != call else parts_of(call, self.types or {})
 
     def complete_since(self, query: Query) -> int:
         """Since when slices hold everything that the query needs."""
@@ -155,6 +181,7 @@ class TreeSchema:
             },
             "progressions": [[p.offset, p.step, p.since] for p in self.progressions],
             "next_number": self.next_number,
+            "types": None if self.types is None else dict(self.types),
         }
 
     @classmethod
@@ -173,13 +200,8 @@ class TreeSchema:
             predicates,
             tuple(Progression(*entry) for entry in data["progressions"]),
             data["next_number"],
+            data.get("types"),
         )
-
-
-def kept_parts(query: Query, time: str) -> tuple[Part, ...]:
-    """A query's parts, each once; those that depend on order with the time that gives it."""
-    calls = (call.ordered(time) for call in query.calls)
-    return tuple(dict.fromkeys(part for call in calls for part in call.parts))
 
 
 def first_start(window: Window, since: int) -> int:

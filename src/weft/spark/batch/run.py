@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 
 from weft.engine.fragments.safety import may_raise
 from weft.engine.slicing.method import Kind as Slicing
-from weft.plan.layout import Layout
+from weft.plan.layout import Layout, parts_of
 from weft.plan.lower import can_lower
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
@@ -158,7 +158,7 @@ def safe_groups(queries: Sequence[Query], types: Mapping[str, str]) -> list[list
     groups: dict[str | None, list[Query]] = {}
     for query in queries:
         texts = [key.expression for key in query.keys]
-        texts += [arg for call in query.calls for arg in call.args]
+        texts += [arg for c in query.calls for part in parts_of(c, types) for arg in part.args]
         fails = any(may_raise(read_expression(text), types.get) for text in dict.fromkeys(texts))
         # Without a predicate it sees every row anyway.
         groups.setdefault(query.predicate if fails else None, []).append(query)

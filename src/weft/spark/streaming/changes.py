@@ -50,10 +50,15 @@ def add_query(
         return "running"
     plan = Plan.from_dict(_changeable(catalogue).plan).add([query])
     progress = ProgressFile(checkpoint).read()
-    then = next_catalogue(catalogue, plan, progress, [query.name] if backfill else [])
-    from weft.spark.streaming.compile import compile_catalogue  # Spark is needed only from here on
+    from weft.spark.streaming.compile import (  # Spark is needed only from here on
+        argument_types,
+        compile_catalogue,
+    )
 
     df, axis, sink = rows()
+    types = argument_types(df, axis, [query])
+    past = [query.name] if backfill else []
+    then = next_catalogue(catalogue, plan, progress, past, types)
     compiled = compile_catalogue(then, df, axis)
     if sink is not None:
         sink.check(compiled.answered, then.settings.mode)

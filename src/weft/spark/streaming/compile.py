@@ -53,6 +53,12 @@ class Compiled:
     """Whether every aggregated value has a fixed width, so that rows cannot be large."""
 
 
+def argument_types(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> dict[str, str]:
+    """Spark's names of the types of the queries' arguments; refuses what cannot run, by name."""
+    with as_written(df.sparkSession):
+        return check_queries(df, axis, queries)
+
+
 def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
     """Work out the projection, the workers' program and the types of the answers.
 
@@ -124,7 +130,8 @@ def explain_finals(plan: Plan, df: DataFrame, axis: TimeAxis, finals: str) -> li
     """Which structures a new stream of this plan would answer its windows by, and why."""
     watermark = "0" if axis.kind == "integer" else "0 seconds"
     settings = Settings(axis.column, axis.kind, watermark, (0,), 1, "append", finals=finals)
-    program = compile_catalogue(first_catalogue(plan, settings), df, axis).program
+    types = argument_types(df, axis, plan.queries)
+    program = compile_catalogue(first_catalogue(plan, settings, types), df, axis).program
     return explain_lanes(program.stores, finals)
 
 
@@ -283,8 +290,11 @@ def _lowering(
     query = entry.query
     parts = store.parts_of(query)
     if query.having is None and all(output.is_plain for output in query.outputs):
-        calls = [output.calls[0].ordered(store.time) for output in query.outputs]
-        places = tuple((call, tuple(parts.index(p) for p in call.parts)) for call in calls)
+        calls = [output.calls[0] for output in query.outputs]
+        places = tuple(
+            (call.ordered(store.time), tuple(parts.index(p) for p in store.parts_kept(call)))
+            for call in calls
+        )
         return Lowering(query.name, schema, query.window.range, places), None
     fields = [("start", pa.int64())]
     fields += [
@@ -296,10 +306,10 @@ def _lowering(
         names[part] = [f"p{at}_{component.name}" for component in monoid_of(part).components]
         kinds = component_types(part, [arrow[projection.known("a", a)] for a in part.args])
         fields += list(zip(names[part], kinds, strict=True))
-    argument_types = {
+    known = {
         sql: types[name].simpleString()
         for (kind, sql), name in projection.columns.items()
         if kind == "a"
-    }
-    lowered_in_sql = output_sql(query, store.time, names, argument_types)
+    } | dict(store.types or {})
+    lowered_in_sql = output_sql(query, store, names, known)
     return Lowering(query.name, pa.schema(fields), query.window.range, None), lowered_in_sql

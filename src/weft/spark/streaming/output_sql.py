@@ -12,6 +12,7 @@ from weft.algebra.part import Part
 from weft.errors import EngineError
 from weft.plan.time_axis import TimeAxis, quote
 from weft.query.query import Query
+from weft.stream.tree_schema import TreeSchema
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class OutputSql:
 
 
 def output_sql(
-    query: Query, time: str, names: Mapping[Part, Sequence[str]], types: Mapping[str, str]
+    query: Query, store: TreeSchema, names: Mapping[Part, Sequence[str]], types: Mapping[str, str]
 ) -> OutputSql:
     """How Spark SQL makes the query's answers of its partials."""
 
@@ -51,9 +52,9 @@ def output_sql(
         inner += "_"
 
     def answer(call: Aggregate) -> str:
-        kept = call.ordered(time)
+        kept = call.ordered(store.time)
         known = [types[arg] for arg in call.args if arg in types]
-        columns = [[f"{inner}.{name}" for name in names[part]] for part in kept.parts]
+        columns = [[f"{inner}.{name}" for name in names[part]] for part in store.parts_kept(call)]
         sql = kept.spark_lower(columns, known or None)
         if sql is None:
             raise EngineError(

@@ -25,7 +25,7 @@ from weft.sinks import MicroBatch, Sink
 from weft.sinks.files import locate
 from weft.spark.as_written import as_written, texts_as_written
 from weft.spark.failures import spark_message
-from weft.spark.streaming.compile import Compiled, compile_catalogue
+from weft.spark.streaming.compile import Compiled, argument_types, compile_catalogue
 from weft.spark.streaming.listener import listen
 from weft.spark.streaming.lower_in_sql import lowered_frame
 from weft.spark.streaming.pipeline import answers_frame
@@ -398,13 +398,14 @@ class Running:
                 "plan: use engine='operator' to add and drop them"
             )
         # What can be wrong with the queries shows here, before the stream is touched.
-        tried = self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill))
+        types = argument_types(self.df, self.axis, plan.queries)
+        tried = self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill, types))
         self.sink.check(tried.answered, self.catalogue.settings.mode)
         was_active = self.is_active
         if was_active:
             self._halt()
         try:
-            catalogue = next_catalogue(self.catalogue, plan, self._progress, backfill)
+            catalogue = next_catalogue(self.catalogue, plan, self._progress, backfill, types)
             self._switch(catalogue, self._compile(catalogue), launch=was_active)
         except Exception:
             if was_active and not self.is_active:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,7 +22,7 @@ from weft.sinks import ParquetSink, Sink
 from weft.sinks.apart import check_apart
 from weft.sinks.files import private_folder
 from weft.spark.failures import connector_advice, has_format
-from weft.spark.streaming.compile import compile_catalogue
+from weft.spark.streaming.compile import argument_types, compile_catalogue
 from weft.spark.streaming.running import Running
 from weft.stream.catalogue import (
     Catalogue,
@@ -88,7 +89,8 @@ def start(
         catalogue = _first(df, axis, watermark, queries, output_mode, buckets, finals, planning)
     else:
         _check(now, axis, watermark, output_mode)
-        catalogue = reconciled(now, files.ever(), queries, progress)
+        types = partial(argument_types, df, axis)
+        catalogue = reconciled(now, files.ever(), queries, progress, types)
         catalogue = _with_finals(catalogue, now, finals)
     target = ParquetSink(sink) if isinstance(sink, str) else sink
     if catalogue is not now:
@@ -167,7 +169,7 @@ def _first(
     settings = Settings(
         axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine, finals or "auto"
     )
-    return first_catalogue(plan, settings)
+    return first_catalogue(plan, settings, argument_types(df, axis, queries))
 
 
 def _check_finals(engine: str, finals: str | None) -> None:
@@ -211,7 +213,11 @@ def _check(now: Catalogue, axis: TimeAxis, watermark: str | None, mode: str) -> 
 
 
 def reconciled(
-    now: Catalogue, ever: Mapping[str, Query], queries: Sequence[Query], progress: Progress
+    now: Catalogue,
+    ever: Mapping[str, Query],
+    queries: Sequence[Query],
+    progress: Progress,
+    types: Callable[[Sequence[Query]], Mapping[str, str]] = lambda queries: {},
 ) -> Catalogue:
     """The catalogue with what is new among the queries given; as it is if nothing is.
 
@@ -228,9 +234,9 @@ def reconciled(
     if len(gone) == len(known):
         options = plan.request.options
         fresh = optimize(new, rate=options.rate, strategy=options.strategy, engine=options.engine)
-        return next_catalogue(now, fresh, progress)
+        return next_catalogue(now, fresh, progress, types=types(new))
     plan = plan.drop(gone) if gone else plan
-    return next_catalogue(now, plan.add(new), progress)
+    return next_catalogue(now, plan.add(new), progress, types=types(new))
 
 
 def parallelism(spark: SparkSession) -> int:

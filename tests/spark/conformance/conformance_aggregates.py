@@ -1,0 +1,137 @@
+"""Every aggregate as a query asks for it, and as Spark is asked for the expectation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from weft.algebra.catalogue import CALLABLE
+
+SOME = "FILTER (WHERE n % 3 <> 0)"
+_VALID = "FILTER (WHERE {x} IS NOT NULL)"
+_TIMED = (
+    "array_sort(collect_list(CASE WHEN {x} IS NOT NULL THEN struct(ts AS at, {x} AS v) END), "
+    "(a, b) -> CASE WHEN a.at < b.at THEN -1 WHEN a.at > b.at THEN 1 ELSE 0 END)"
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An aggregate over a column `{x}`, and what defines it where Spark leaves its order open."""
+
+    name: str
+    sql: str
+    defined: str | None = None
+
+    def of(self, column: str) -> str:
+        """What weft is asked for."""
+        return _shown(self.sql, column)
+
+    def plain(self, column: str) -> str:
+        """What Spark is asked for."""
+        return _shown(self.defined or self.sql, column)
+
+
+def _shown(sql: str, column: str) -> str:
+    asked = sql.replace("{x}", column)
+    if column != "months":
+        return asked
+    # Python has no intervals of months; and as texts, lists in no order have to be put in one.
+    return (
+        f"CAST(sort_array({asked}) AS STRING)" if "collect_" in sql else f"CAST({asked} AS STRING)"
+    )
+
+
+ASKED = (
+    *(
+        Asked(name, f"{name}({{x}})")
+        for name in [
+            "count",
+            "sum",
+            "try_sum",
+            "min",
+            "max",
+            "avg",
+            "var_pop",
+            "var_samp",
+            "stddev_pop",
+            "stddev_samp",
+            "skewness",
+            "kurtosis",
+            "bool_and",
+            "bool_or",
+            "bit_and",
+            "bit_or",
+            "bit_xor",
+            "collect_list",
+            "collect_set",
+            "approx_count_distinct",
+        ]
+    ),
+    *(Asked(f"{name}_pair", f"{name}({{x}}, n)") for name in ("covar_pop", "covar_samp", "corr")),
+    Asked("count_if", "count_if({x} IS NULL)"),
+    Asked("count_distinct", "count(DISTINCT {x})"),
+    Asked("count_pairs", "count(DISTINCT {x}, k)"),
+    Asked("sum_distinct", "sum(DISTINCT {x})"),
+    Asked("list_distinct", "collect_list(DISTINCT {x})"),
+    Asked("value_range", "value_range({x})", "max({x}) - min({x})"),
+    Asked("geo_mean", "geo_mean({x})", "exp(avg(ln({x})))"),
+    Asked(
+        "product",
+        "product({x})",
+        "aggregate(collect_list(CAST({x} AS DOUBLE)), CAST(NULL AS DOUBLE), "
+        "(a, v) -> coalesce(a, 1D) * v)",
+    ),
+    Asked("first", "first({x})", "min_by({x}, ts)"),
+    Asked("last", "last({x})", "max_by({x}, ts)"),
+    Asked("first_valid", "first({x}) IGNORE NULLS", f"min_by({{x}}, ts) {_VALID}"),
+    Asked("last_valid", "last({x}, true)", f"max_by({{x}}, ts) {_VALID}"),
+    Asked("first_n", "first_n({x}, 2)", f"slice({_TIMED}, 1, 2).v"),
+    Asked("last_n", "last_n({x}, 2)", f"reverse(slice(reverse({_TIMED}), 1, 2)).v"),
+    Asked("min_by", "min_by({x}, n)"),
+    Asked("max_by", "max_by({x}, -n)"),
+    Asked("min_by_it", "min_by(n, struct({x}, n))"),
+    Asked("max_by_it", "max_by(n, struct({x}, n))"),
+    Asked("percentiles", "approx_percentile({x}, array(0.0, 1.0))"),
+    Asked("some_count", f"count({{x}}) {SOME}"),
+    Asked("some_max", f"max({{x}}) {SOME}"),
+    Asked("some_sum", f"sum({{x}}) {SOME}"),
+    Asked("some_set", f"collect_set({{x}}) {SOME}"),
+    Asked("some_last", f"last({{x}}) {SOME}", f"max_by({{x}}, ts) {SOME}"),
+    Asked("max_struct", f"max(struct({{x}}, 1 AS one)) {SOME}"),
+    Asked("list_struct", "collect_list(struct({x}, 1 AS one))"),
+)
+
+OF_NUMBERS = {
+    *[
+        "sum",
+        "try_sum",
+        "avg",
+        "var_pop",
+        "var_samp",
+        "stddev_pop",
+        "stddev_samp",
+        "skewness",
+        "kurtosis",
+        "geo_mean",
+    ],
+    *[
+        "product",
+        "covar_pop_pair",
+        "covar_samp_pair",
+        "corr_pair",
+        "sum_distinct",
+        "value_range",
+        "some_sum",
+    ],
+    *["bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "percentiles"],
+}
+"""What Spark casts a text to a number (or a truth) for."""
+
+ALIASES = {"mean", "variance", "stddev", "std", "first_value", "any_value", "last_value", "every"}
+ALIASES |= {"some", "any", "array_agg", "percentile_approx"}
+
+
+def untested() -> set[str]:
+    """Names that a query may call and that no case above calls."""
+    called = {asked.sql.partition("(")[0] for asked in ASKED}
+    return set(CALLABLE) - called - ALIASES

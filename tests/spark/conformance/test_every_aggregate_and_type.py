@@ -1,0 +1,83 @@
+"""Every engine gives Spark's answer for every aggregate over every type that Spark lets it take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conformance_aggregates import untested
+from conformance_differences import DIFFERENCES, refusal, todo
+from conformance_runs import INTERPRETED, Matrix, settings
+from conformance_values import SPARK_FAILS, VALUES
+from engines import ENGINES, Rows, answer_rows
+from spark_situations import timed
+
+DOCS = Path(__file__).parents[3] / "docs" / "aggregates.md"
+PLACES = {
+    "ansi": {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"},
+    "lenient": {
+        "spark.sql.ansi.enabled": "false",
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.session.timeZone": "America/New_York",
+    },
+    "kolkata": {"spark.sql.session.timeZone": "Asia/Kolkata"},
+}
+ALL = tuple(values.name for values in VALUES)
+COLUMNS = {
+    "ansi": ALL,
+    "lenient": ("whole", "long", "single", "money", "number_text", "moment", "day", "span"),
+    "kolkata": ("day", "moment", "wall", "text"),
+}
+RUNS = [
+    *((engine, "ansi") for engine in ENGINES),
+    *((engine, "lenient") for engine in ("batch", "append")),
+    *((engine, "kolkata") for engine in ("rewrite", "restart")),
+]
+
+
+@pytest.fixture(scope="module")
+def matrix(spark, tmp_path_factory):
+    columns = ["CAST(id AS INT) AS n", "CAST(id DIV 3 % 2 AS INT) AS k"]
+    with settings(spark, INTERPRETED):
+        frames = timed(spark, *columns, *(values.sql for values in VALUES), rows=45)
+        rows = Rows(tmp_path_factory.mktemp("values") / "in", *frames)
+        found = {place: Matrix(rows) for place in PLACES}
+        with settings(spark, PLACES["ansi"]):
+            accepted = found["ansi"].asked
+        for other in found.values():
+            other.__dict__["asked"] = accepted
+        yield found
+
+
+def _run(spark, matrix, tmp_path, engine, place, queries):
+    """By column and aggregate, the first answer that is not Spark's."""
+    told = {}
+    with settings(spark, PLACES[place]):
+        found = answer_rows(engine, matrix[place].rows, queries, tmp_path)
+        for query in queries:
+            differs = matrix[place].differences(query, found[query.name])
+            told |= {f"{query.name}.{name}": text for name, text in differs.items()}
+    return told
+
+
+@pytest.mark.parametrize(("engine", "place"), RUNS)
+def test_every_aggregate_of_every_type(spark, matrix, tmp_path, engine, place):
+    def without(column: str, name: str) -> bool:
+        return (
+            (column, name) in SPARK_FAILS
+            or (column, name) in DIFFERENCES
+            or refusal(engine, column, name) is not None
+            or todo(engine, column, name) is not None
+        )
+
+    queries = matrix[place].queries(COLUMNS[place], without)
+    assert _run(spark, matrix, tmp_path, engine, place, queries) == {}
+
+
+def test_every_aggregate_that_may_be_called_is_asked_for():
+    assert untested() == set()
+
+
+@pytest.mark.parametrize("reason", dict.fromkeys(DIFFERENCES.values()))
+def test_what_differs_by_design_is_documented(reason):
+    assert reason in DOCS.read_text()
