@@ -55,10 +55,10 @@ class ListOp(VectorOp):
             array = pa.LargeListArray.from_arrays(
                 pa.array(_offsets(np.asarray(array.value_lengths().fill_null(0)))), array.flatten()
             )
-        return (array.cast(pa.large_list(self.types[0].value_type)),)
+        return (typed(array, pa.large_list(self.types[0].value_type)),)
 
     def decode(self, columns: Columns) -> list[pa.Array]:
-        return [columns[0].cast(self.types[0])]
+        return [typed(columns[0], self.types[0])]
 
     def combine(self, older: Columns, newer: Columns) -> Columns:
         rows = len(older[0])
@@ -78,9 +78,8 @@ class ListOp(VectorOp):
         if self.sorts or self.kind == "set":
             row = np.repeat(np.arange(len(low)), np.diff(offsets))
             at, offsets = self._sorted(lists.values, at, row, offsets)
-        return pa.LargeListArray.from_arrays(
-            pa.array(offsets), lists.values.take(pa.array(at)), type=lists.type
-        )
+        values = typed(lists.values.take(pa.array(at)), lists.type.value_type)
+        return pa.LargeListArray.from_arrays(pa.array(offsets), values, type=lists.type)
 
     def _kept(self, begin: Int64, end: Int64) -> tuple[Int64, Int64]:
         """The first or the last so many of every list."""

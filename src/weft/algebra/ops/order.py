@@ -74,8 +74,24 @@ def from_integers(values: Int64, kind: pa.DataType, null: npt.NDArray[np.bool_])
 
 
 def typed(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The array as one of the type; a cast to its own costs as much as one to another."""
-    return array if array.type == kind else array.cast(kind)
+    """The array as one of the type; a cast to its own costs as much as one to another.
+
+    Fields that are never null and those that may be are told apart by their types alone, which
+    Arrow's own cast refuses to change.
+    """
+    if array.type == kind:
+        return array
+    if pt.is_struct(kind) and pt.is_struct(array.type):
+        fields = [typed(array.field(at), kind.field(at).type) for at in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(fields, fields=list(kind), mask=array.is_null())
+    if (pt.is_list(kind) or pt.is_large_list(kind)) and pt.is_nested(kind.value_type):
+        lengths = np.asarray(array.value_lengths().fill_null(0))
+        offsets = np.concatenate([[0], np.cumsum(lengths)])
+        made = pa.LargeListArray if pt.is_large_list(kind) else pa.ListArray
+        width = pa.int64() if pt.is_large_list(kind) else pa.int32()
+        values = typed(array.flatten(), kind.value_type)
+        return made.from_arrays(pa.array(offsets, width), values, type=kind, mask=array.is_null())
+    return array.cast(kind)
 
 
 def is_number(kind: pa.DataType) -> bool:

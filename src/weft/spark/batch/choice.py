@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from weft.algebra.catalogue import BY_ORDER
 from weft.errors import EngineError
 from weft.plan.cost import NATIVE_OVERLAP
 from weft.plan.layout import Layout
@@ -44,7 +45,9 @@ def choose(
             return Choice("coverage", "windows from windows, in Spark SQL")
     targets = [target for fold in layout.grouping_sets for target in fold.targets]
     alone = len(targets) == 1 and targets[0].window.overlap <= NATIVE_OVERLAP
-    if alone and structure == "auto":
+    # Spark's own first and last are of any row; weft's are by event time, alone or shared.
+    timed = any(call.function in BY_ORDER for query in layout.queries for call in query.calls)
+    if alone and structure == "auto" and not timed:
         return Choice("native", "one window by itself")
     if engine == "rewrite":
         return Choice("sql", "each slice is sent to its windows, in Spark SQL")
