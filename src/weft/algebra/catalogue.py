@@ -91,7 +91,7 @@ def _percentile_sql(columns: Columns, options: tuple[Option, ...], types: Types)
     listed = ", ".join(f"{float(rank)!r}D" for rank in ranks)
     wanted = f"array({listed})" if shape == "array" else listed
     value = f"kll_sketch_get_quantile_double({sketch}, {wanted})"
-    if types:
+    if types and not types[0].lower().startswith("string"):  # of texts, Spark's are doubles
         to = f"array<{types[0]}>" if shape == "array" else types[0]
         value = f"CAST({value} AS {to})"
     return f"CASE WHEN kll_sketch_get_n_double({sketch}) > 0 THEN {value} END"

@@ -61,6 +61,17 @@ def spark_partial(part: Part) -> tuple[str, ...] | None:
     return tuple(template.format(*part.args, args=args, where=where) for template in templates)
 
 
+def prepared(part: Part) -> tuple[str, ...]:
+    """SQL of the part's arguments as a stream projects them: in the form in which they are lifted.
+
+    >>> prepared(Part("hll", ("name",), options=(9,)))
+    ('CASE WHEN (name) IS NOT NULL THEN xxhash64(name) END',)
+    """
+    if part.kind == "hll":  # as in `partial_sql`: what is equal in Spark has one hash
+        return tuple(f"CASE WHEN ({a}) IS NOT NULL THEN xxhash64({a}) END" for a in part.args)
+    return part.args
+
+
 def spark_merge(part: Part, columns: tuple[str, ...], order: str) -> tuple[str, ...] | None:
     """Spark SQL that combines a group's partials of the part, one aggregate per component.
 

@@ -33,6 +33,9 @@ def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str |
         for sign, why in _REMEDIES.items():
             if sign in kind and (sign != "map<" or expression in keys):
                 return f"{expression} ({kind}) {why}"
+        told_apart = (p.kind in ("hll", "set") for p in query.parts if expression in p.args)
+        if "map<" in kind and any(told_apart):
+            return f"{expression} ({kind}) {_REMEDIES['map<']}"
     if not ansi:
         for part in query.parts:
             kind = types.get(part.args[0], "") if part.args else ""

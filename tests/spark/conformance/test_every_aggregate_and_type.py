@@ -28,10 +28,18 @@ COLUMNS = {
     "lenient": ("whole", "long", "single", "money", "number_text", "moment", "day", "span"),
     "kolkata": ("day", "moment", "wall", "text"),
 }
+OFTEN = [("batch", "ansi"), ("append", "ansi")]
+"""Run by `make test`; the others, a minute each, by `make test-integration`."""
 RUNS = [
-    *((engine, "ansi") for engine in ENGINES),
-    *((engine, "lenient") for engine in ("batch", "append")),
-    *((engine, "kolkata") for engine in ("rewrite", "restart")),
+    *(pytest.param(*run, id="-".join(run)) for run in OFTEN),
+    *(
+        pytest.param(engine, place, id=f"{engine}-{place}", marks=pytest.mark.integration)
+        for engine, place in [
+            *((engine, "ansi") for engine in ENGINES if (engine, "ansi") not in OFTEN),
+            *((engine, "lenient") for engine in ("batch", "append")),
+            *((engine, "kolkata") for engine in ("rewrite", "restart")),
+        ]
+    ),
 ]
 
 
@@ -71,7 +79,8 @@ def test_every_aggregate_of_every_type(spark, matrix, tmp_path, engine, place):
         )
 
     queries = matrix[place].queries(COLUMNS[place], without)
-    assert _run(spark, matrix, tmp_path, engine, place, queries) == {}
+    told = _run(spark, matrix, tmp_path, engine, place, queries)
+    assert not told, "\n".join(f"{name}: {text}" for name, text in told.items())
 
 
 def test_every_aggregate_that_may_be_called_is_asked_for():

@@ -9,8 +9,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
+from weft.algebra.ops.order import nullable
 from weft.algebra.part import Part
-from weft.algebra.registry import monoid_of
+from weft.algebra.registry import monoid_of, prepared
 from weft.algebra.types import component_types
 from weft.engine.fragments.fragments import FragmentPlan
 from weft.engine.lowering import Lowering
@@ -78,7 +79,7 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
         for store in catalogue.stores
     }
     types = projection.types()
-    arrow = {name: arrow_type(kind) for name, kind in types.items()}
+    arrow = {name: nullable(arrow_type(kind)) for name, kind in types.items()}
     buckets: dict[tuple[str, ...], str] = {}
     stores = [
         _store(store, columns[store.number], arrow, catalogue, buckets)
@@ -103,7 +104,7 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
     schemas = answer_schemas(df, axis, catalogue.queries)
     for entry in catalogue.entries:
         schema = schemas[entry.query.name]
-        answers = arrow_schema(schema)
+        answers = _all_nullable(arrow_schema(schema))
         store = next(s for s in catalogue.stores if s.number == entry.assignments[-1].store)
         lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, projection)
         answered[entry.number] = SinkQuery(
@@ -145,6 +146,11 @@ def _check_finals(program: Program, catalogue: Catalogue) -> None:
             except FinalsError as error:
                 asked = ", ".join(sorted({repr(names[w.query]) for w in lane.windows}))
                 raise FinalsError(f"finals={program.finals!r}: of {asked}: {error}") from None
+
+
+def _all_nullable(schema: pa.Schema) -> pa.Schema:
+    """The schema of answers: within an aggregate that is null, nothing is never null."""
+    return pa.schema([pa.field(f.name, nullable(f.type), metadata=f.metadata) for f in schema])
 
 
 def _grows(kind: pa.DataType) -> bool:
@@ -203,7 +209,7 @@ def _columns(store: TreeSchema, users: Sequence[Query], projection: Projection) 
         guards = [q.predicate for q in users if kept in store.parts_of(q)]
         filtered = [_both(guard, kept.where) for guard in guards] if kept.where else guards
         return (
-            tuple(projection.column("a", argument, filtered) for argument in kept.args),
+            tuple(projection.column("a", argument, filtered) for argument in prepared(kept)),
             projection.column("w", kept.where, guards) if kept.where else None,
         )
 
@@ -304,7 +310,7 @@ def _lowering(
     names: dict[Part, list[str]] = {}
     for at, part in enumerate(parts):
         names[part] = [f"p{at}_{component.name}" for component in monoid_of(part).components]
-        kinds = component_types(part, [arrow[projection.known("a", a)] for a in part.args])
+        kinds = component_types(part, [arrow[projection.known("a", a)] for a in prepared(part)])
         fields += list(zip(names[part], kinds, strict=True))
     known = {
         sql: types[name].simpleString()

@@ -11,6 +11,7 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from weft.algebra.ops.order import typed
 from weft.plan.time_axis import TimeAxis
 from weft.sinks.wire import COLUMNS, Decode, to_wire
 from weft.spark.streaming.compile import Compiled
@@ -26,7 +27,12 @@ class Encode:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         tables = [pa.Table.from_batches([batch]) for batch in batches if batch.num_rows]
         if tables:
-            table = pa.concat_tables(tables).rename_columns(self.schema.names).cast(self.schema)
+            columns = pa.concat_tables(tables).combine_chunks().columns
+            arrays = [
+                typed(column.combine_chunks(), field.type)
+                for column, field in zip(columns, self.schema, strict=True)
+            ]
+            table = pa.table(arrays, schema=self.schema)
             context = TaskContext.get()
             partition = 0 if context is None else context.partitionId()  # files are named by it
             yield pa.RecordBatch.from_pydict(
