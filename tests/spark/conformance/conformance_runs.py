@@ -47,7 +47,8 @@ class Matrix:
     """Aggregates by column, as far as Spark takes them; Spark is asked once for each column."""
 
     rows: Rows
-    known: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
+    known: dict[tuple[str, ...], dict[str, dict[str, object]]] = field(default_factory=dict)
+    """By column and outputs, what Spark answers."""
 
     @cached_property
     def asked(self) -> dict[Values, list[Asked]]:
@@ -80,14 +81,15 @@ class Matrix:
 
     def expected(self, query: Query) -> dict[str, dict[str, object]]:
         """By output: the answer of each window and key, as Spark gives it."""
-        if query.name not in self.known:
+        asked = (query.name, *query.aggs)  # engines refuse different ones
+        if asked not in self.known:
             plain = {one.name: one.plain(query.name) for one in ASKED}
             span = query.window
             lengths = (f"{units} microseconds" for units in (span.range, span.slide, span.phase))
             grouped = self.rows.batch().groupBy(F.window("ts", *lengths).alias("window"), "k")
             found = grouped.agg(*(F.expr(plain[name]).alias(name) for name in query.aggs))
-            self.known[query.name] = by_output(found.collect(), 2)
-        return self.known[query.name]
+            self.known[asked] = by_output(found.collect(), 2)
+        return self.known[asked]
 
     def differences(self, query: Query, found: Sequence[tuple]) -> dict[str, str]:
         """By output, the first answer that is not Spark's."""
