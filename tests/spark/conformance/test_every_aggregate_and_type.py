@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -29,16 +30,18 @@ COLUMNS = {
     "kolkata": ("day", "moment", "wall", "text"),
 }
 OFTEN = [("batch", "ansi"), ("append", "ansi")]
-"""Run by `make test`; the others, a minute each, by `make test-integration`."""
+"""Run by `make test`; the others take a minute or two each: `WEFT_CONFORMANCE=all make test`."""
+EVERY = os.environ.get("WEFT_CONFORMANCE") == "all"
 RUNS = [
     *(pytest.param(*run, id="-".join(run)) for run in OFTEN),
     *(
-        pytest.param(engine, place, id=f"{engine}-{place}", marks=pytest.mark.integration)
+        pytest.param(engine, place, id=f"{engine}-{place}")
         for engine, place in [
             *((engine, "ansi") for engine in ENGINES if (engine, "ansi") not in OFTEN),
             *((engine, "lenient") for engine in ("batch", "append")),
             *((engine, "kolkata") for engine in ("rewrite", "restart")),
         ]
+        if EVERY
     ),
 ]
 
