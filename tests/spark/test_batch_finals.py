@@ -13,7 +13,7 @@ QUERIES = [
         "mixed",
         aggs={
             "n": "count(*)", "total": "sum(x)", "hi": "max(y)", "lo": "min(s)", "sd": "stddev(y)",
-            "set": "count(DISTINCT x)", "by": "max_by(s, x)", "xor": "bit_xor(x)",
+            "set": "count(DISTINCT x)", "by": "max_by(s, n)", "xor": "bit_xor(x)",
             "tried": "try_sum(x)",
         },
         window=weft.Window(range="50 seconds", slide="20 seconds"),
@@ -35,6 +35,7 @@ def df(spark):
         "CASE WHEN id % 11 <> 5 THEN CAST(id % 23 - 9 AS BIGINT) END AS x",
         "CASE WHEN id % 13 = 1 THEN double('NaN') WHEN id % 17 <> 2 THEN id / 3 - 50 END AS y",
         "concat('s', (id * 7) % 31) AS s",
+        "id AS n",
     )
 
 
