@@ -201,7 +201,7 @@ class LaneState:
         late = (slices < upto) & (slices >= min(starts, default=upto))
         if not late.any():
             return
-        sliding = self.open(str(self.meta["signature"]).split(" ", 1)[0])
+        sliding = self.open(self.meta["structure"])
         if sliding.upto is None:
             return
         self._late = self.frames_of(shards.filter(pa.array(late)))
@@ -228,7 +228,7 @@ class LaneState:
         if self.sliding is None and self.meta.get("oldest", []) == list(oldest.values()):
             return
         if self.sliding is None and "finals" in self.meta:
-            self.open(str(self.meta["signature"]).split(" ", 1)[0])
+            self.open(self.meta["structure"])
         if self.sliding is not None and self.sliding.upto is not None:
             self.sliding.evict(oldest)
             self._oldest = list(oldest.values())

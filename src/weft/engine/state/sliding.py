@@ -133,6 +133,7 @@ class Sliding:
         for final, store in zip(self.finals, self.stores, strict=True):
             store.save(self._liveness(final))
         return {
+            "structure": self.structure,
             "signature": self.signature,
             "page": self.page,
             "upto": self.upto,
