@@ -108,9 +108,11 @@ class TreeProgram:
         """The program of a batch's tree; `types` are those of the columns of its shards.
 
         A query stands for a target of the layout. Of a single predicate nothing is left to tell
-        apart: rows that do not satisfy it are not there.
+        apart: rows that do not satisfy it are not there. A query without a predicate takes every
+        shard, unless there are facets: then a row has a shard in each, and it takes one facet's.
         """
         told_apart = len(layout.predicates) > 1
+        every_shard = [told is None and not fragments.faceted for told in layout.predicates]
         windows = tuple(
             QueryWindows(
                 query=target.number,
@@ -121,7 +123,7 @@ class TreeProgram:
                 until=FAR,
                 keys=grouping.keys,
                 predicate=target.predicate
-                if told_apart and layout.predicates[target.predicate] is not None
+                if told_apart and not every_shard[target.predicate]
                 else None,
                 parts=layout.needs[target.number],
             )
