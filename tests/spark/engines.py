@@ -97,9 +97,7 @@ def answer_rows(
         found = {q.name: read_results(rows.spark, out, q.name).collect() for q in queries}
     last = rows.spark.read.schema(rows.schema).parquet(str(rows.files[-1]))
     low = last.selectExpr(f"min({rows.axis.quoted})").first()[0]
-    return {
-        name: [row for row in some if not row[0]["end"] > low] for name, some in found.items()
-    }
+    return {name: [row for row in some if not row[0]["end"] > low] for name, some in found.items()}
 
 
 def _one_by_one(rows: Rows):
@@ -148,6 +146,8 @@ def _deep(value: object) -> object:
         return tuple(_deep(item) for item in value)
     if isinstance(value, (bytearray, bytes)):
         return bytes(value)
+    if isinstance(value, dict):
+        return tuple((_deep(key), _deep(item)) for key, item in sorted(value.items()))
     if isinstance(value, VariantVal):
         return repr(value)
     return value

@@ -12,8 +12,19 @@ from weft.algebra.monoid import Partial
 from weft.algebra.part import Option, Part
 
 OF_DOUBLES = frozenset(
-    "product var_pop var_samp stddev_pop stddev_samp skewness kurtosis covar_pop covar_samp "
-    "corr".split()
+    [
+        "product",
+        "var_pop",
+        "var_samp",
+        "stddev_pop",
+        "stddev_samp",
+        "skewness",
+        "kurtosis",
+        "covar_pop",
+        "covar_samp",
+        "corr",
+        "approx_percentile",
+    ]
 )
 """Functions of doubles, whatever their arguments are."""
 OF_SUMS = frozenset(("sum", "try_sum", "sum_distinct", "avg"))

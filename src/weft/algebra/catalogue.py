@@ -92,7 +92,8 @@ def _percentile_sql(columns: Columns, options: tuple[Option, ...], types: Types)
     wanted = f"array({listed})" if shape == "array" else listed
     value = f"kll_sketch_get_quantile_double({sketch}, {wanted})"
     if types:
-        to = f"array<{types[0]}>" if shape == "array" else types[0]
+        kind = "double" if types[0].lower().startswith("string") else types[0]
+        to = f"array<{kind}>" if shape == "array" else kind
         value = f"CAST({value} AS {to})"
     return f"CASE WHEN kll_sketch_get_n_double({sketch}) > 0 THEN {value} END"
 

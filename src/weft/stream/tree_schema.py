@@ -97,9 +97,9 @@ class TreeSchema:
         if self.types is not None and types:
             # Known ones stay: what is kept of an argument must not change under its queries.
             args = {arg for query in queries for call in query.calls for arg in call.args}
-            known = {arg: types[arg] for arg in sorted(args) if arg in types} | dict(self.types)
-            if known != self.types:
-                return replace(self, types=known).serving(queries, since)
+            typed = {arg: types[arg] for arg in sorted(args) if arg in types} | dict(self.types)
+            if typed != self.types:
+                return replace(self, types=typed).serving(queries, since)
         number = self.next_number
         found: dict[str, tuple[VersionedColumn, ...]] = {}
         wanted: dict[str, dict[Any, None]] = {

@@ -36,15 +36,35 @@ def _shown(sql: str, column: str) -> str:
     if column != "months":
         return asked
     # Python has no intervals of months; and as texts, lists in no order have to be put in one.
-    return f"CAST(sort_array({asked}) AS STRING)" if "collect_" in sql else f"CAST({asked} AS STRING)"
+    lists = "collect_" in sql or "_n(" in sql
+    return f"CAST(sort_array({asked}) AS STRING)" if lists else f"CAST({asked} AS STRING)"
 
 
 ASKED = (
     *(
         Asked(name, f"{name}({{x}})")
-        for name in """count sum try_sum min max avg var_pop var_samp stddev_pop stddev_samp skewness
-        kurtosis bool_and bool_or bit_and bit_or bit_xor collect_list collect_set
-        approx_count_distinct""".split()
+        for name in [
+            "count",
+            "sum",
+            "try_sum",
+            "min",
+            "max",
+            "avg",
+            "var_pop",
+            "var_samp",
+            "stddev_pop",
+            "stddev_samp",
+            "skewness",
+            "kurtosis",
+            "bool_and",
+            "bool_or",
+            "bit_and",
+            "bit_or",
+            "bit_xor",
+            "collect_list",
+            "collect_set",
+            "approx_count_distinct",
+        ]
     ),
     *(Asked(f"{name}_pair", f"{name}({{x}}, n)") for name in ("covar_pop", "covar_samp", "corr")),
     Asked("count_if", "count_if({x} IS NULL)"),
@@ -80,10 +100,45 @@ ASKED = (
     Asked("list_struct", "collect_list(struct({x}, 1 AS one))"),
 )
 
+OF_LISTS = {
+    *[
+        "collect_list",
+        "collect_set",
+        "count_distinct",
+        "count_pairs",
+        "sum_distinct",
+        "list_distinct",
+    ],
+    *["some_set", "list_struct"],
+}
+"""What grows with its rows."""
+
+OF_SKETCHES = {"approx_count_distinct", "percentiles"}
+OF_ORDER = {"first", "last", "first_valid", "last_valid", "first_n", "last_n", "some_last"}
+
 OF_NUMBERS = {
-    *"sum try_sum avg var_pop var_samp stddev_pop stddev_samp skewness kurtosis geo_mean".split(),
-    *"product covar_pop_pair covar_samp_pair corr_pair sum_distinct value_range some_sum".split(),
-    *"bool_and bool_or bit_and bit_or bit_xor percentiles".split(),
+    *[
+        "sum",
+        "try_sum",
+        "avg",
+        "var_pop",
+        "var_samp",
+        "stddev_pop",
+        "stddev_samp",
+        "skewness",
+        "kurtosis",
+        "geo_mean",
+    ],
+    *[
+        "product",
+        "covar_pop_pair",
+        "covar_samp_pair",
+        "corr_pair",
+        "sum_distinct",
+        "value_range",
+        "some_sum",
+    ],
+    *["bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "percentiles"],
 }
 """What Spark casts a text to a number (or a truth) for."""
 

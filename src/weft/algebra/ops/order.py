@@ -144,10 +144,18 @@ def _ranks(array: pa.Array) -> Int64:
 
 
 def _struct_keys(array: pa.Array) -> Int64:
-    """Field by field, the first deciding: dense ranks of the tuples of the fields' keys."""
+    """Field by field, the first deciding: dense ranks of the tuples of the fields' keys.
+
+    >>> smallest = np.iinfo(np.int64).min
+    >>> _struct_keys(pa.array([{"x": smallest}, {"x": None}, {"x": smallest}])).tolist()
+    [1, 0, 1]
+    """
     if array.type.num_fields == 0 or len(array) == 0:
         return np.zeros(len(array), dtype=np.int64)
-    fields = [order_keys(field) for field in array.flatten()]
+    fields: list[npt.NDArray[Any]] = []
+    for field in array.flatten():
+        # Apart from its key: the smallest long has the key of null.
+        fields += [np.asarray(field.is_valid().to_numpy(zero_copy_only=False)), order_keys(field)]
     order = np.lexsort(fields[::-1])
     changed = np.zeros(len(array), dtype=np.int64)
     for field in fields:
