@@ -101,8 +101,9 @@ def test_sum_types(type_name: str, total: str) -> None:
     assert low.sum_type(type_name) == total
 
 
-def test_a_distinct_sum_needs_a_type() -> None:
+def test_a_distinct_sum_has_the_type_of_a_sum() -> None:
     assert "CAST(NULL AS BIGINT)" in low.distinct_sum_sql("v", ["int"])
     assert "CAST(NULL AS DOUBLE)" in low.distinct_sum_sql("v", ["string"])
     with pytest.raises(AggregateError, match="needs the type"):
         low.distinct_sum_sql("v", None)
+    assert "INTERVAL DAY TO SECOND" in low.distinct_sum_sql("v", ["interval day to second"])

@@ -146,6 +146,8 @@ def _deep(value: object) -> object:
         return tuple(_deep(item) for item in value)
     if isinstance(value, (bytearray, bytes)):
         return bytes(value)
+    if isinstance(value, dict):
+        return tuple((_deep(key), _deep(item)) for key, item in sorted(value.items()))
     if isinstance(value, VariantVal):
         return repr(value)
     return value

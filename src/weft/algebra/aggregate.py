@@ -14,7 +14,7 @@ from weft.algebra.part import Option, Part
 OF_DOUBLES = frozenset(
     (
         *("product", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "skewness", "kurtosis"),
-        *("covar_pop", "covar_samp", "corr"),
+        *("covar_pop", "covar_samp", "corr", "approx_percentile"),
     )
 )
 """Functions of doubles, whatever their arguments are."""

@@ -91,8 +91,9 @@ def _percentile_sql(columns: Columns, options: tuple[Option, ...], types: Types)
     listed = ", ".join(f"{float(rank)!r}D" for rank in ranks)
     wanted = f"array({listed})" if shape == "array" else listed
     value = f"kll_sketch_get_quantile_double({sketch}, {wanted})"
-    if types and not types[0].lower().startswith("string"):  # of texts, Spark's are doubles
-        to = f"array<{types[0]}>" if shape == "array" else types[0]
+    if types:
+        kind = "double" if types[0].lower().startswith("string") else types[0]
+        to = f"array<{kind}>" if shape == "array" else kind
         value = f"CAST({value} AS {to})"
     return f"CASE WHEN kll_sketch_get_n_double({sketch}) > 0 THEN {value} END"
 

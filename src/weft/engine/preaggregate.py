@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weft.algebra.ops.order import nullable, typed
 from weft.engine.by_group import lift_rows
 from weft.engine.groups import group_rows
 from weft.engine.parcel import ROWS, Parcel, Shipment, greatest
@@ -89,20 +88,10 @@ def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
             held.append(batch)
             rows += batch.num_rows
         if rows >= MOST:
-            yield _joined(held)
+            yield pa.Table.from_batches(held).combine_chunks()
             held, rows = [], 0
     if held:
-        yield _joined(held)
-
-
-def _joined(batches: list[pa.RecordBatch]) -> pa.Table:
-    """One table; what Spark knows to be never null is not told apart: filters make nulls of it."""
-    table = pa.Table.from_batches(batches).combine_chunks()
-    for at, field in enumerate(table.schema):
-        kind = nullable(field.type)
-        if kind != field.type:
-            table = table.set_column(at, field.name, typed(flat(table, field.name), kind))
-    return table
+        yield pa.Table.from_batches(held).combine_chunks()
 
 
 class StoreAccumulator:

@@ -15,6 +15,30 @@ _UTC: dict[str, Any] = (
 )
 
 
+def nullable(kind: T.DataType) -> T.DataType:
+    """The type with nulls allowed at any depth: Arrow has no null of a struct without nulls.
+
+    >>> inner = T.StructType([T.StructField("x", T.IntegerType(), nullable=False)])
+    >>> nullable(T.ArrayType(inner, containsNull=False)) == T.ArrayType(
+    ...     T.StructType([T.StructField("x", T.IntegerType())]))
+    True
+    """
+    if isinstance(kind, T.StructType):
+        return nullable_schema(kind)
+    if isinstance(kind, T.ArrayType):
+        return T.ArrayType(nullable(kind.elementType))
+    if isinstance(kind, T.MapType):
+        return T.MapType(nullable(kind.keyType), nullable(kind.valueType))
+    return kind
+
+
+def nullable_schema(schema: T.StructType) -> T.StructType:
+    """The schema with nulls allowed at any depth."""
+    return T.StructType(
+        [T.StructField(f.name, nullable(f.dataType), True, f.metadata) for f in schema.fields]
+    )
+
+
 def arrow_type(kind: T.DataType) -> pa.DataType:
     """The Arrow type of a column.
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
+from weft.algebra.lowering import has_own_sum
 from weft.errors import EngineError, ExpressionError
 from weft.query.query import Query
 from weft.query.syntax.lexer import tokenize
@@ -18,7 +19,6 @@ _REMEDIES = {
     "collate(..., 'UTF8_BINARY')",
     "interval year": "is an interval of months, which Arrow does not hold: use its months",
     "interval month": "is an interval of months, which Arrow does not hold: use its months",
-    "map<": "is a map, which Arrow code does not compare: use map_entries and sort_array",
 }
 
 
@@ -31,17 +31,38 @@ def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str |
     for expression in (*keys, *(arg for part in query.parts for arg in part.args)):
         kind = types.get(expression, "")
         for sign, why in _REMEDIES.items():
-            if sign in kind and (sign != "map<" or expression in keys):
+            if sign in kind:
                 return f"{expression} ({kind}) {why}"
-        told_apart = (p.kind in ("hll", "set") for p in query.parts if expression in p.args)
-        if "map<" in kind and any(told_apart):
-            return f"{expression} ({kind}) {_REMEDIES['map<']}"
+    for part in query.parts:
+        kind = types.get(part.args[0], "") if part.args else ""
+        if part.kind == "kll" and kind and not has_own_sum(kind) and not kind.startswith("string"):
+            return (
+                f"approx_percentile({part.args[0]}) is of {kind}, and works on doubles: give it a "
+                f"number, as in unix_micros({part.args[0]})"
+            )
+        if part.kind == "kll" and kind.startswith("interval"):
+            return f"approx_percentile({part.args[0]}) is of {kind}, and works on doubles"
+        if part.kind == "hll" and "map<" in kind:
+            return (
+                f"approx_count_distinct({part.args[0]}) is of {kind}, which Spark hashes by the "
+                f"order of its entries: use count(DISTINCT {part.args[0]})"
+            )
     if not ansi:
         for part in query.parts:
             kind = types.get(part.args[0], "") if part.args else ""
             digits = kind.removeprefix("decimal(").partition(",")[0]
             if part.kind == "sum" and digits.isdigit() and int(digits) > 28:
                 return f"a sum of {kind} may overflow, which is null with ANSI mode off"
+    return None
+
+
+def map_reason(query: Query, types: Mapping[str, str]) -> str | None:
+    """Why a batch's aggregation of slices does not take a query: maps that have to be compared."""
+    compared = [key.expression for key in query.keys]
+    compared += [arg for part in query.parts if part.kind in ("set", "hll") for arg in part.args]
+    for expression in compared:
+        if "map<" in types.get(expression, ""):
+            return f"{expression} ({types[expression]}) is a map, which Spark collects in no set"
     return None
 
 
@@ -54,9 +75,19 @@ def refuse_unfit(df: DataFrame, queries: Sequence[Query], types: Mapping[str, st
     """Refuse queries that a stream cannot answer as Spark would."""
     ansi = is_ansi(df)
     for query in queries:
-        reason = unfit_reason(query, types, ansi=ansi)
+        reason = unfit_reason(query, types, ansi=ansi) or _variant_reason(query, types)
         if reason is not None:
             raise EngineError(f"query {query.name!r} cannot run on a stream: {reason}")
+
+
+def _variant_reason(query: Query, types: Mapping[str, str]) -> str | None:
+    kept = (arg for part in query.parts if part.kind != "count" for arg in part.args)
+    for argument in (arg for arg in kept if "variant" in types.get(arg, "")):
+        return (
+            f"{argument} ({types[argument]}) is a VARIANT, of which Arrow holds no nulls: "
+            f"aggregate to_json({argument}), or variant_get({argument}, ...)"
+        )
+    return None
 
 
 def check_names(df: DataFrame, queries: Sequence[Query]) -> None:

@@ -36,9 +36,8 @@ def _shown(sql: str, column: str) -> str:
     if column != "months":
         return asked
     # Python has no intervals of months; and as texts, lists in no order have to be put in one.
-    return (
-        f"CAST(sort_array({asked}) AS STRING)" if "collect_" in sql else f"CAST({asked} AS STRING)"
-    )
+    lists = "collect_" in sql or "_n(" in sql
+    return f"CAST(sort_array({asked}) AS STRING)" if lists else f"CAST({asked} AS STRING)"
 
 
 ASKED = (
@@ -100,6 +99,22 @@ ASKED = (
     Asked("max_struct", f"max(struct({{x}}, 1 AS one)) {SOME}"),
     Asked("list_struct", "collect_list(struct({x}, 1 AS one))"),
 )
+
+OF_LISTS = {
+    *[
+        "collect_list",
+        "collect_set",
+        "count_distinct",
+        "count_pairs",
+        "sum_distinct",
+        "list_distinct",
+    ],
+    *["some_set", "list_struct"],
+}
+"""What grows with its rows."""
+
+OF_SKETCHES = {"approx_count_distinct", "percentiles"}
+OF_ORDER = {"first", "last", "first_valid", "last_valid", "first_n", "last_n", "some_last"}
 
 OF_NUMBERS = {
     *[

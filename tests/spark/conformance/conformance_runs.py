@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from conformance_aggregates import ASKED, OF_NUMBERS, Asked
+from conformance_aggregates import ASKED, OF_LISTS, OF_NUMBERS, OF_SKETCHES, Asked
 from conformance_values import VALUES, Values
 from engines import Rows, comparable
 from pyspark.errors import AnalysisException
@@ -17,11 +18,10 @@ from pyspark.sql import functions as F
 from weft.query.query import Query
 from weft.query.window import Window
 
-WINDOWS = (
-    Window(range="30 seconds", slide="10 seconds"),
-    Window(range="40 seconds", slide="20 seconds", offset="5 seconds"),
-)
-"""Columns take turns with them, so that windows share slices."""
+WINDOW = Window(range="30 seconds", slide="10 seconds")
+OTHER = Window(range="20 seconds", slide="20 seconds", offset="5 seconds")
+"""Shares slices with the first: a window by itself would be Spark's own query."""
+LISTS, BESIDE = "lists", " beside"
 INTERPRETED = {
     # A handful of rows: generating code for whole stages takes longer than running without. (With
     # none at all, Spark 4.3's own min_by and max_by give values of other rows.)
@@ -47,69 +47,98 @@ class Matrix:
     """Aggregates by column, as far as Spark takes them; Spark is asked once for each column."""
 
     rows: Rows
-    known: dict[tuple[str, ...], dict[str, dict[str, object]]] = field(default_factory=dict)
-    """By column and outputs, what Spark answers."""
+    known: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
 
     @cached_property
     def asked(self) -> dict[Values, list[Asked]]:
         """Of each column, the aggregates that Spark's analysis accepts."""
-        frame = self.rows.batch()
-        found: dict[Values, list[Asked]] = {}
-        for values in VALUES:
-            found[values] = []
-            for asked in ASKED:
-                if values.words and asked.name in OF_NUMBERS:
-                    continue
-                try:
-                    frame.agg(F.expr(asked.plain(values.name)))
-                except AnalysisException:
-                    continue
-                found[values].append(asked)
-        return found
+        return {
+            values: self._accepted(
+                values.name, [a for a in ASKED if not (values.words and a.name in OF_NUMBERS)]
+            )
+            for values in VALUES
+        }
+
+    def _accepted(self, column: str, some: list[Asked]) -> list[Asked]:
+        try:
+            self.rows.batch().agg(*(F.expr(one.plain(column)) for one in some))
+        except AnalysisException:
+            half = len(some) // 2
+            if not half:
+                return []
+            return self._accepted(column, some[:half]) + self._accepted(column, some[half:])
+        return some
 
     def queries(
         self, columns: Sequence[str], without: Callable[[str, str], bool], having: str | None = None
     ) -> list[Query]:
-        """A query for each column, with all of its aggregates but some."""
-        made = []
-        for at, (values, asked) in enumerate(self.asked.items()):
-            run = {a.name: a.of(values.name) for a in asked if not without(values.name, a.name)}
-            if run and values.name in columns:
-                window = WINDOWS[at % 2]
-                made.append(Query(values.name, aggs=run, window=window, by=["k"], having=having))
+        """For each column two queries of what is bounded; the lists of all columns in one more.
+
+        Queries that keep lists share a tree only with those that keep the same.
+        """
+        made, lists = [Query("n", aggs={"n": "count(*)"}, window=OTHER, by=["k"])], {}
+        for values, asked in self.asked.items():
+            run = [a for a in asked if not without(values.name, a.name)]
+            if values.name not in columns or not run:
+                continue
+            # What may make a query run as it is, by itself: so that the others do not.
+            kinds = (OF_SKETCHES, OF_LISTS)
+            sketched, listed = ([a for a in run if a.name in kind] for kind in kinds)
+            rest = [a for a in run if a not in sketched and a not in listed]
+            for name, chosen in ((values.name, rest), (f"{values.name} sketches", sketched)):
+                aggs = {f"{values.name}.{a.name}": a.of(values.name) for a in chosen}
+                if aggs:
+                    made.append(Query(name, aggs=aggs, window=WINDOW, by=["k"], having=having))
+            lists |= {f"{values.name}.{a.name}": a.of(values.name) for a in listed}
+        made.append(Query(LISTS, aggs=lists, window=WINDOW, by=["k"], having=having))
+        made.append(Query(LISTS + BESIDE, aggs=lists, window=OTHER, by=["k"]))
         return made
 
-    def expected(self, query: Query) -> dict[str, dict[str, object]]:
+    def expected(self, column: str, names: Sequence[str]) -> dict[str, dict[str, object]]:
         """By output: the answer of each window and key, as Spark gives it."""
-        asked = (query.name, *query.aggs)  # engines refuse different ones
-        if asked not in self.known:
-            plain = {one.name: one.plain(query.name) for one in ASKED}
-            span = query.window
-            lengths = (f"{units} microseconds" for units in (span.range, span.slide, span.phase))
-            grouped = self.rows.batch().groupBy(F.window("ts", *lengths).alias("window"), "k")
-            found = grouped.agg(*(F.expr(plain[name]).alias(name) for name in query.aggs))
-            self.known[asked] = by_output(found.collect(), 2)
-        return self.known[asked]
+        if not set(names) <= set(self.known.get(column, ())):
+            plain = {one.name: one.plain(column) for one in ASKED}
+            # One partition: without an exchange it is asked in half the time.
+            grouped = (
+                self.rows.batch()
+                .coalesce(1)
+                .groupBy(F.window("ts", "30 seconds", "10 seconds").alias("window"), "k")
+            )
+            found = grouped.agg(*(F.expr(plain[name]).alias(name) for name in names))
+            self.known[column] = self.known.get(column, {}) | by_output(found.collect(), names)
+        return self.known[column]
 
-    def differences(self, query: Query, found: Sequence[tuple]) -> dict[str, str]:
-        """By output, the first answer that is not Spark's."""
-        answers = by_output(found, 2)
-        told = {}
-        for name in query.aggs:
-            wanted, got = self.expected(query)[name], answers.get(name, {})
-            for place in {**wanted, **got}:
-                if place not in got or place not in wanted or got[place] != wanted[place]:
-                    told[name] = f"{place}: {got.get(place)!r}, and Spark {wanted.get(place)!r}"
-                    break
+    def differences(self, queries: Sequence[Query], rows: Mapping[str, list]) -> dict[str, str]:
+        """By column and aggregate, the first answer that is not Spark's."""
+        found: dict[str, dict[str, dict[str, object]]] = {}
+        for query in queries:
+            assert rows[query.name], f"{query.name} has no answers, so that nothing was compared"
+            if query.window == WINDOW:
+                for name, answers in by_output(rows[query.name], list(query.aggs)).items():
+                    column, aggregate = name.split(".")
+                    found.setdefault(column, {})[aggregate] = answers
+        told: dict[str, str] = {}
+        for column, outputs in found.items():
+            wanted = self.expected(column, list(outputs))
+            for name, got in outputs.items():
+                for place in {**wanted[name], **got}:
+                    pair = got.get(place, "none"), wanted[name].get(place, "none")
+                    if not near(*pair):
+                        told[f"{column}.{name}"] = f"{pair[0]!r}, and Spark {pair[1]!r} at {place}"
+                        break
         return told
 
 
-def by_output(found: Sequence[tuple], keys: int) -> dict[str, dict[str, object]]:
-    """Answers by output, and by the window and keys that come first."""
-    if not found:
-        return {}
-    names = found[0].__fields__[keys:]
+def near(found: object, wanted: object) -> bool:
+    """Whether two answers are the same, floating numbers but for their last digits."""
+    if isinstance(found, float) and isinstance(wanted, float):
+        return math.isclose(found, wanted, rel_tol=1e-8, abs_tol=1e-12)
+    if isinstance(found, tuple) and isinstance(wanted, tuple):
+        return len(found) == len(wanted) and all(map(near, found, wanted))
+    return found == wanted
+
+
+def by_output(found: Sequence[tuple], names: Sequence[str]) -> dict[str, dict[str, object]]:
+    """Answers by output, and by the window and the key, which come first."""
     rows = [comparable(row) for row in found]
-    return {
-        name: {repr(row[:keys]): row[keys + at] for row in rows} for at, name in enumerate(names)
-    }
+    return {name: {repr(row[:2]): row[2 + at] for row in rows} for at, name in enumerate(names)}

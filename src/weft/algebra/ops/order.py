@@ -94,23 +94,6 @@ def typed(array: pa.Array, kind: pa.DataType) -> pa.Array:
     return array.cast(kind)
 
 
-def nullable(kind: pa.DataType) -> pa.DataType:
-    """The type with fields that may be null, at any depth.
-
-    >>> str(nullable(pa.list_(pa.struct([pa.field("a", pa.int8(), nullable=False)]))))
-    'list<item: struct<a: int8>>'
-    """
-    if pt.is_struct(kind):
-        return pa.struct(
-            [field.with_type(nullable(field.type)).with_nullable(True) for field in kind]
-        )
-    if pt.is_map(kind):
-        return pa.map_(nullable(kind.key_type), nullable(kind.item_type))
-    if pt.is_list(kind):
-        return pa.list_(nullable(kind.value_type))
-    return kind
-
-
 def is_number(kind: pa.DataType) -> bool:
     """Whether values of the type fit 64 bits: integer-like, doubles, decimals to 18 digits."""
     short = pt.is_decimal(kind) and kind.precision <= 18
@@ -177,14 +160,18 @@ def _ranks(array: pa.Array) -> Int64:
 
 
 def _struct_keys(array: pa.Array) -> Int64:
-    """Field by field, the first deciding: dense ranks of the tuples of the fields' keys."""
+    """Field by field, the first deciding: dense ranks of the tuples of the fields' keys.
+
+    >>> smallest = np.iinfo(np.int64).min
+    >>> _struct_keys(pa.array([{"x": smallest}, {"x": None}, {"x": smallest}])).tolist()
+    [1, 0, 1]
+    """
     if array.type.num_fields == 0 or len(array) == 0:
         return np.zeros(len(array), dtype=np.int64)
-    fields = []
+    fields: list[npt.NDArray[Any]] = []
     for field in array.flatten():
-        if field.null_count:  # a null comes before the least number, whose key is the same
-            fields.append(np.asarray(field.is_valid().to_numpy(zero_copy_only=False)).astype(int))
-        fields.append(order_keys(field))
+        # Apart from its key: the smallest long has the key of null.
+        fields += [np.asarray(field.is_valid().to_numpy(zero_copy_only=False)), order_keys(field)]
     order = np.lexsort(fields[::-1])
     changed = np.zeros(len(array), dtype=np.int64)
     for field in fields:

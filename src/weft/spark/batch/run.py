@@ -22,7 +22,7 @@ from weft.spark.batch.finals import final_choices, finals
 from weft.spark.batch.rewrite import covered_frame, grouped_frame, slices_frame, windows_frame
 from weft.spark.batch.shards import shards
 from weft.spark.batch.statistics import Measured
-from weft.spark.only_spark import is_ansi, unfit_reason
+from weft.spark.only_spark import is_ansi, map_reason, unfit_reason
 from weft.spark.verify.native import native
 
 Engine = Literal["operator", "rewrite"]
@@ -102,7 +102,7 @@ def _own_reason(layout: Layout, query: Query, types: Mapping[str, str], ansi: bo
     """Why a query runs as it is; None if it can be answered from slices."""
     if not can_lower(layout, query):
         return "it has an answer that only Spark itself rounds as it does"
-    return unfit_reason(query, types, ansi=ansi)
+    return unfit_reason(query, types, ansi=ansi) or map_reason(query, types)
 
 
 def run_tree(

@@ -9,7 +9,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
-from weft.algebra.ops.order import nullable
 from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of, prepared
 from weft.algebra.types import component_types
@@ -22,9 +21,10 @@ from weft.engine.state.lanes import explain_lanes, lanes_of
 from weft.errors import FinalsError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
+from weft.query.output import Output
 from weft.query.query import Query
 from weft.sinks.contract import SinkQuery
-from weft.spark.arrow import arrow_schema, arrow_type
+from weft.spark.arrow import arrow_schema, arrow_type, nullable_schema
 from weft.spark.as_written import as_written
 from weft.spark.batch.fragments import fragment_plan
 from weft.spark.check import check_queries
@@ -47,7 +47,7 @@ class Compiled:
     expressions: list[str]
     """The native projection."""
     buckets: list[tuple[str, list[str]]]
-    """Columns with a row's bucket, each of some projected keys."""
+    """Columns with a row's bucket, each of some projected keys in a form that has a hash."""
     lowered_in_sql: dict[int, OutputSql]
     """Queries that leave the operator as partials, for Spark SQL to lower."""
     narrow: bool
@@ -79,7 +79,7 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
         for store in catalogue.stores
     }
     types = projection.types()
-    arrow = {name: nullable(arrow_type(kind)) for name, kind in types.items()}
+    arrow = {name: arrow_type(kind) for name, kind in types.items()}
     buckets: dict[tuple[str, ...], str] = {}
     stores = [
         _store(store, columns[store.number], arrow, catalogue, buckets)
@@ -104,7 +104,7 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
     schemas = answer_schemas(df, axis, catalogue.queries)
     for entry in catalogue.entries:
         schema = schemas[entry.query.name]
-        answers = _all_nullable(arrow_schema(schema))
+        answers = arrow_schema(schema)
         store = next(s for s in catalogue.stores if s.number == entry.assignments[-1].store)
         lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, projection)
         answered[entry.number] = SinkQuery(
@@ -121,9 +121,9 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
         lowerings,
         answered,
         projection.expressions(types),
-        [(name, list(keys)) for keys, name in buckets.items()],
+        [(name, [_hashed(key, types[key]) for key in keys]) for keys, name in buckets.items()],
         lowered_in_sql,
-        narrow=not any(map(_grows, (arrow[name] for name in arrow if name.startswith("a")))),
+        narrow=not any(map(_grows, (arrow[name] for name in arrow if name[0] in "ad"))),
     )
 
 
@@ -148,11 +148,6 @@ def _check_finals(program: Program, catalogue: Catalogue) -> None:
                 raise FinalsError(f"finals={program.finals!r}: of {asked}: {error}") from None
 
 
-def _all_nullable(schema: pa.Schema) -> pa.Schema:
-    """The schema of answers: within an aggregate that is null, nothing is never null."""
-    return pa.schema([pa.field(f.name, nullable(f.type), metadata=f.metadata) for f in schema])
-
-
 def _grows(kind: pa.DataType) -> bool:
     """Whether values of a type may be of any size.
 
@@ -174,7 +169,7 @@ def answer_schemas(
         outputs = tuple((output.name, output.native) for output in query.outputs)
         shape = (gaps, keys, outputs)
         if shape not in shapes:
-            shapes[shape] = native(df, axis, query).schema
+            shapes[shape] = nullable_schema(native(df, axis, query).schema)
         found[query.name] = shapes[shape]
     return found
 
@@ -209,7 +204,7 @@ def _columns(store: TreeSchema, users: Sequence[Query], projection: Projection) 
         guards = [q.predicate for q in users if kept in store.parts_of(q)]
         filtered = [_both(guard, kept.where) for guard in guards] if kept.where else guards
         return (
-            tuple(projection.column("a", argument, filtered) for argument in prepared(kept)),
+            tuple(projection.column(_prefix(kept), arg, filtered) for arg in prepared(kept)),
             projection.column("w", kept.where, guards) if kept.where else None,
         )
 
@@ -222,6 +217,16 @@ def _columns(store: TreeSchema, users: Sequence[Query], projection: Projection) 
         ),
         buckets=tuple(key(expression) for expression in store.bucket_keys),
     )
+
+
+def _hashed(key: str, kind: T.DataType) -> str:
+    """A key as something that Spark hashes; it hashes no maps."""
+    return f"to_json(struct({key}))" if "map<" in kind.simpleString() else key
+
+
+def _prefix(part: Part) -> str:
+    """Whether a part's arguments are compared for being equal (`d`), or are values (`a`)."""
+    return "d" if part.kind == "set" else "a"
 
 
 def _both(guard: str | None, where: str) -> str:
@@ -285,6 +290,14 @@ def _services(store: TreeSchema, entries: Sequence[Entry]) -> list[QueryWindows]
     return found
 
 
+def _is_lowered_here(output: Output, store: TreeSchema) -> bool:
+    """Whether Arrow code makes an output: one call, and none that Spark's time zone decides on."""
+    if not output.is_plain:
+        return False
+    kinds = {(store.types or {}).get(arg, "") for arg in output.calls[0].args}
+    return output.calls[0].function != "value_range" or "timestamp" not in kinds
+
+
 def _lowering(
     entry: Entry,
     store: TreeSchema,
@@ -295,7 +308,7 @@ def _lowering(
 ) -> tuple[Lowering, OutputSql | None]:
     query = entry.query
     parts = store.parts_of(query)
-    if query.having is None and all(output.is_plain for output in query.outputs):
+    if query.having is None and all(_is_lowered_here(o, store) for o in query.outputs):
         calls = [output.calls[0] for output in query.outputs]
         places = tuple(
             (call.ordered(store.time), tuple(parts.index(p) for p in store.parts_kept(call)))
@@ -310,12 +323,14 @@ def _lowering(
     names: dict[Part, list[str]] = {}
     for at, part in enumerate(parts):
         names[part] = [f"p{at}_{component.name}" for component in monoid_of(part).components]
-        kinds = component_types(part, [arrow[projection.known("a", a)] for a in prepared(part)])
+        kinds = component_types(
+            part, [arrow[projection.known(_prefix(part), arg)] for arg in prepared(part)]
+        )
         fields += list(zip(names[part], kinds, strict=True))
     known = {
         sql: types[name].simpleString()
         for (kind, sql), name in projection.columns.items()
-        if kind == "a"
+        if kind in ("a", "d")
     } | dict(store.types or {})
     lowered_in_sql = output_sql(query, store, names, known)
     return Lowering(query.name, pa.schema(fields), query.window.range, None), lowered_in_sql
