@@ -14,6 +14,7 @@ from time import thread_time
 import numpy as np
 import pyarrow as pa
 
+from benchmarks.slides.slides import slides, sliding
 from benchmarks.studies.slide_latency import spike, timed_slides
 from benchmarks.support.harness import Claim, Row, Rows, check, noted
 from benchmarks.support.structures import (
@@ -28,9 +29,8 @@ from benchmarks.support.structures import (
 from weft.algebra.extremes import MAX
 from weft.algebra.ops import bind
 from weft.algebra.part import Part
-from weft.engine.finals import Final, choose, sliding
+from weft.engine.finals import Final, choose
 from weft.engine.finals.batch import Slices, WindowRequest, answer
-from weft.engine.finals.slides import slides
 
 PICTURE = None
 KEYS, LOCKSTEP_WINDOW = 1_000, 256

@@ -29,7 +29,7 @@ def timed_slides() -> Callable[[Final, Float64, int], npt.NDArray[np.int64]] | N
     """A function that times every slide of a structure within compiled code."""
     from numba import njit
 
-    from weft.engine.finals.kernels import daba, flatfat, flatfit, two_stacks
+    from benchmarks.slides.kernels import daba, flatfat, flatfit, two_stacks
 
     try:
         clock = ctypes.CDLL(None).clock_gettime

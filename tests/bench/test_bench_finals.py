@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from benchmarks.slides.slides import slides
 from benchmarks.studies import finals
 from benchmarks.studies.slide_latency import spike
 from benchmarks.support import structures
 from benchmarks.support.harness import WrongAnswer
-from weft.engine.finals.slides import slides
 
 RNG = np.random.default_rng(5)
 

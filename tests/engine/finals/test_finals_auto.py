@@ -5,10 +5,11 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
+from benchmarks.slides.slides import sliding
 from weft.algebra.monoid import Laws
 from weft.algebra.ops import bind
 from weft.algebra.part import Part
-from weft.engine.finals import choose, sliding
+from weft.engine.finals import choose
 from weft.errors import FinalsError
 
 EXTREME = Laws(commutative=True, invertible=False, idempotent=True)

@@ -10,8 +10,9 @@ from finals_cases import CASES, CONCAT, Case, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.slides.per_range import PerRange
 from weft.algebra.monoid import Monoid
-from weft.engine.finals import STRUCTURES, PerRange, make, servers
+from weft.engine.finals import STRUCTURES, make, servers
 from weft.errors import FinalsError
 
 NAMES = tuple(STRUCTURES)

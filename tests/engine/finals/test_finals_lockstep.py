@@ -11,9 +11,10 @@ from finals_cases import same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.slides.lockstep import Lockstep
 from weft.algebra.ops import bind
 from weft.algebra.part import Part
-from weft.engine.finals import STRUCTURES, Lockstep
+from weft.engine.finals import STRUCTURES
 from weft.errors import FinalsError
 
 LAST = bind(Part("last", ("x",)), [pa.bool_(), pa.float64()])

@@ -11,11 +11,12 @@ from finals_cases import CASES, Case
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.slides.per_range import PerRange
+from benchmarks.slides.slides import slides, sliding
 from weft.algebra.ops import bind
 from weft.algebra.ops.base import Columns, VectorOp
 from weft.algebra.part import Part
-from weft.engine.finals import STRUCTURES, Final, PerRange, make, servers
-from weft.engine.finals.slides import slides, sliding
+from weft.engine.finals import STRUCTURES, Final, make, servers
 from weft.errors import FinalsError
 
 # Few, because every loop is compiled for each: 128-bit sums, doubles with NaN, a joint partial, and

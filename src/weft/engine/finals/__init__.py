@@ -1,7 +1,7 @@
 """Combine slices into answers: one structure per file, and a registry of them.
 
-Imports only earlier stages; no Spark. `make` gives a structure over any aggregate, `slides` drives
-one by the batch, `batch` answers everything at once, `stream` keeps its state in pieces.
+Imports only earlier stages; no Spark. `make` gives a structure over any aggregate, slide by slide;
+`batch` answers everything at once by one, compiled.
 """
 
 from __future__ import annotations
@@ -15,13 +15,10 @@ if TYPE_CHECKING:
     from weft.engine.finals.contract import Card as Card
     from weft.engine.finals.contract import Counting as Counting
     from weft.engine.finals.contract import Final as Final
-    from weft.engine.finals.lockstep import Lockstep as Lockstep
-    from weft.engine.finals.per_range import PerRange as PerRange
     from weft.engine.finals.registry import STRUCTURES as STRUCTURES
     from weft.engine.finals.registry import cards as cards
     from weft.engine.finals.registry import make as make
     from weft.engine.finals.registry import servers as servers
-    from weft.engine.finals.slides import sliding as sliding
 
 # Public names and where they live, loaded on first use: a plan needs `choose` and not Numba.
 _PUBLIC = {
@@ -29,14 +26,11 @@ _PUBLIC = {
     "Choice": "auto",
     "Counting": "contract",
     "Final": "contract",
-    "Lockstep": "lockstep",
-    "PerRange": "per_range",
     "STRUCTURES": "registry",
     "cards": "registry",
     "choose": "auto",
     "make": "registry",
     "servers": "registry",
-    "sliding": "slides",
 }
 __all__ = [*_PUBLIC]
 

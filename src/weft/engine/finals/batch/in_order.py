@@ -1,7 +1,7 @@
 """Each structure over an array that is all there: windows in order, one compiled loop a structure.
 
 The ranges `[low, high)` ascend at both ends and none is empty; `out` gets one partial for each.
-Positions are rows, so the rings of the sliding forms (`finals.kernels`) are straight here. What is
+Positions are rows, so the rings of the sliding forms (`benchmarks.slides`) are straight here. What is
 in no range is never combined.
 """
 
@@ -14,9 +14,25 @@ import numpy.typing as npt
 from numba import njit
 
 from weft.algebra.ops.numba_ops import combine, load, save
-from weft.engine.finals.kernels.flatfat import between
 
 Int64: TypeAlias = npt.NDArray[np.int64]
+
+
+@njit(cache=True)
+def between(tag: Any, nodes: Any, low: int, high: int) -> Any:
+    """The combination of the nodes of one level from low to high, neither passed over."""
+    left = load(nodes, low)
+    right = load(nodes, high)
+    if low == high:
+        return left
+    while low >> 1 != high >> 1:
+        # `left` and `right` stand for all leaves from the range's ends to these nodes.
+        if low & 1 == 0:
+            left = combine(tag, left, load(nodes, low + 1))
+        if high & 1 == 1:
+            right = combine(tag, load(nodes, high - 1), right)
+        low, high = low >> 1, high >> 1
+    return combine(tag, left, right)
 
 
 @njit(cache=True)

@@ -9,25 +9,9 @@ import numpy.typing as npt
 from numba import njit
 
 from weft.algebra.ops.numba_ops import combine, load, save
+from weft.engine.finals.batch.in_order import between
 
 Int64: TypeAlias = npt.NDArray[np.int64]
-
-
-@njit(cache=True)
-def between(tag: Any, nodes: Any, low: int, high: int) -> Any:
-    """The combination of the nodes of one level from low to high, neither passed over."""
-    left = load(nodes, low)
-    right = load(nodes, high)
-    if low == high:
-        return left
-    while low >> 1 != high >> 1:
-        # `left` and `right` stand for all leaves from the range's ends to these nodes.
-        if low & 1 == 0:
-            left = combine(tag, left, load(nodes, low + 1))
-        if high & 1 == 1:
-            right = combine(tag, load(nodes, high - 1), right)
-        low, high = low >> 1, high >> 1
-    return combine(tag, left, right)
 
 
 @njit(cache=True)

@@ -15,11 +15,11 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.slides.per_range import PerRange
 from weft.algebra.ops.base import Columns, VectorOp
 from weft.engine.finals.auto import choose
 from weft.engine.finals.contract import Final
 from weft.engine.finals.lanes import ArrayCells, ArrayStore, Lanes
-from weft.engine.finals.per_range import PerRange
 from weft.engine.finals.registry import make, structure
 from weft.errors import FinalsError
 
@@ -243,7 +243,7 @@ class _Job:
 
 
 def _naive(job: _Job) -> bool:
-    from weft.engine.finals.kernels.naive import slides as kernel
+    from benchmarks.slides.kernels.naive import slides as kernel
 
     if job.lanes > 1:
         return False
@@ -255,7 +255,7 @@ def _naive(job: _Job) -> bool:
 
 
 def _flatfat(job: _Job) -> bool:
-    from weft.engine.finals.kernels.flatfat import slides as kernel
+    from benchmarks.slides.kernels.flatfat import slides as kernel
 
     if job.lanes > 1:
         return False
@@ -269,7 +269,7 @@ def _flatfat(job: _Job) -> bool:
 
 
 def _bint(job: _Job) -> bool:
-    from weft.engine.finals.kernels.bint import slides as kernel
+    from benchmarks.slides.kernels.bint import slides as kernel
 
     if job.lanes > 1:
         return False
@@ -281,7 +281,7 @@ def _bint(job: _Job) -> bool:
 
 
 def _flatfit(job: _Job) -> bool:
-    from weft.engine.finals.kernels import flatfit
+    from benchmarks.slides.kernels import flatfit
 
     if job.lanes > 1 and job.counts.shape[1] > 1:
         return False
@@ -298,7 +298,7 @@ def _flatfit(job: _Job) -> bool:
 
 
 def _two_stacks(job: _Job) -> bool:
-    from weft.engine.finals.kernels import two_stacks
+    from benchmarks.slides.kernels import two_stacks
 
     numbers, tag = job.numbers(), job.store.algebra.op.tag
     ring = job.ring("queue", job.final.capacity)
@@ -315,7 +315,7 @@ def _two_stacks(job: _Job) -> bool:
 
 
 def _daba(job: _Job) -> bool:
-    from weft.engine.finals.kernels.daba import slides as kernel
+    from benchmarks.slides.kernels.daba import slides as kernel
 
     if job.lanes > 1:
         return False
@@ -329,7 +329,7 @@ def _daba(job: _Job) -> bool:
 
 
 def _subtract(job: _Job) -> bool:
-    from weft.engine.finals.kernels.subtract import slides as kernel
+    from benchmarks.slides.kernels.subtract import slides as kernel
 
     if job.lanes > 1:
         return False
@@ -342,7 +342,7 @@ def _subtract(job: _Job) -> bool:
 
 
 def _shift(job: _Job) -> bool:
-    from weft.engine.finals.kernels import shift
+    from benchmarks.slides.kernels import shift
 
     if job.lanes > 1:
         return False

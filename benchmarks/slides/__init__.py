@@ -1,0 +1,1 @@
+"""A structure driven slide by slide, compiled, as in FlatFIT's experiments."""
