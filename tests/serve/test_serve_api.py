@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from serve_cases import (
 from weft.errors import CheckpointError, JobError, PlanError
 from weft.serve.source import open_source
 from weft.spark.streaming.changes import stored
+from weft.stream.catalogue import CatalogueFiles, Failure
 from weft.stream.heartbeat import Heartbeat
 from weft.stream.requests import Requests
 
@@ -187,8 +189,9 @@ def test_a_running_stream_is_asked_as_the_command_line_asks(checkpoint):
         requests = Requests(str(checkpoint))
         while not done.wait(0.02):
             for ticket, body in requests.pending():
-                asked.append(body)
-                requests.reply(ticket, None if body["op"] == "add" else "it would not have it")
+                (change,) = body["changes"]
+                asked.append(change)
+                requests.reply(ticket, None if change["op"] == "add" else "it would not have it")
 
     stream = threading.Thread(target=answer)
     stream.start()
@@ -284,3 +287,20 @@ def test_what_cannot_be_served_is_refused_at_once(tmp_path):
     (tmp_path / "plan.json").write_text("[1, 2]")
     with pytest.raises(PlanError, match="not a stored plan"):
         open_source(str(tmp_path / "plan.json"))
+
+
+def test_a_failed_query_is_shown_with_its_cause(checkpoint):
+    files = CatalogueFiles(str(checkpoint))
+    now = files.latest()
+    failed = now.entries[0].query
+    failure = Failure(9, failed, 7, "[CAST_INVALID_INPUT] bad value", "sum(cast(s as int))")
+    files.write(replace(now, number=now.number + 1, failed=(failure,)))
+    shown = client(checkpoint).get("/api/plan").json()["failed"]
+    assert shown == [
+        {
+            "name": failed.name,
+            "batch": 7,
+            "message": "[CAST_INVALID_INPUT] bad value",
+            "expression": "sum(cast(s as int))",
+        }
+    ]

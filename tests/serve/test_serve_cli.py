@@ -13,6 +13,7 @@ from serve_cases import SQL, bearer, client, write_checkpoint, write_plan
 
 from weft.cli.main import cli
 from weft.errors import EngineError
+from weft.query.query import Query
 from weft.query.sql import parse_query
 from weft.serve.server import bound
 
@@ -46,7 +47,11 @@ def test_a_query_is_paused_and_resumed(here):
     assert [one["state"] for one in listed["queries"]] == ["paused", "paused", "answered"]
     assert "paused already" in invoke("query", "pause", "job.yaml", "hourly", code=2).stderr
     told = json.loads(invoke("query", "resume", "job.yaml", "hourly", "--json").stdout)
-    assert told == {"changes": [{"query": "hourly", "done": "resumed", "by": "stored"}]}
+    (change,) = told["changes"]
+    assert (change["query"], change["done"], change["by"]) == ("hourly", "resumed", "stored")
+    before = invoke("query", "list", "job.yaml").stdout
+    assert "no query 'x'" in invoke("query", "drop", "job.yaml", "hourly", "x", code=2).stderr
+    assert invoke("query", "list", "job.yaml").stdout == before  # all or none
     assert "no query 'x'" in invoke("query", "resume", "job.yaml", "x", code=2).stderr
 
 
@@ -55,16 +60,17 @@ def test_a_query_added_on_the_page_while_no_stream_runs_goes_by_the_command(here
     checkpoint = write_checkpoint(here)
     asked = []
 
-    def add_query(checkpoint, query, rows, *, backfill, timeout):
-        asked.append((checkpoint, query, backfill))
-        return "stored"
+    def change_queries(checkpoint, changes, rows, *, timeout):
+        (change,) = changes
+        asked.append((checkpoint, Query.from_dict(change["query"]), change["backfill"]))
+        return "stored", {"batch": 7, "complete_from": {"half": None}}
 
     def run(command, **how):
         assert command[1:3] == ["-m", "weft.cli"]
         done = CliRunner().invoke(cli, command[3:])
         return subprocess.CompletedProcess(command, done.exit_code, done.stdout, done.stderr)
 
-    monkeypatch.setattr("weft.spark.streaming.changes.add_query", add_query)
+    monkeypatch.setattr("weft.spark.streaming.changes.change_queries", change_queries)
     monkeypatch.setattr("weft.serve.changing.subprocess.run", run)
     page = client(here / "job.yaml", **bearer())
     added = page.post("/api/queries", json={"sql": SQL, "name": "half", "backfill": True})
@@ -72,7 +78,7 @@ def test_a_query_added_on_the_page_while_no_stream_runs_goes_by_the_command(here
     [(where, query, backfill)] = asked
     assert (where, backfill) == (str(checkpoint), True)
     assert query == parse_query(SQL, "half")
-    monkeypatch.setattr("weft.spark.streaming.changes.add_query", refuse)
+    monkeypatch.setattr("weft.spark.streaming.changes.change_queries", refuse)
     refused = page.post("/api/queries", json={"sql": SQL, "name": "half"})
     assert refused.status_code == 409
     assert refused.json()["error"]["message"] == "`price` cannot be resolved"

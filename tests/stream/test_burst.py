@@ -1,15 +1,21 @@
-"""Requests that come together are one change, or none if any of them is amiss."""
+"""Changes that come together are one change, or none if any of them is amiss."""
 
 from __future__ import annotations
+
+import threading
 
 import pytest
 
 from weft.errors import CheckpointError, WeftError
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.spark.streaming.starting import stream_plan
+from weft.stream.between import Between
 from weft.stream.burst import Burst
-from weft.stream.handling import Handling
+from weft.stream.catalogue import Progress, Settings
+from weft.stream.evolve import first_catalogue
+from weft.stream.handling import Handling, NeedsRestart
+from weft.stream.planning import stream_plan
+from weft.stream.tree_schema import TreeSchema
 
 
 def query(name: str, minutes: int = 1) -> Query:
@@ -24,7 +30,12 @@ def drop(name: str) -> dict:
     return {"op": "drop", "name": name}
 
 
-RUNNING = [query("a"), query("b")]
+SETTINGS = Settings("ts", "timestamp", "5 minutes", (3, 4), 2, "append")
+RUNNING = first_catalogue(stream_plan([query("a"), query("b")]), SETTINGS)
+
+
+def made(asked, since=RUNNING, batch=7):
+    return Burst.of(since, asked).made_of(since, Progress(batch=batch), {})
 
 
 @pytest.mark.parametrize(
@@ -35,13 +46,17 @@ RUNNING = [query("a"), query("b")]
         ([drop("a"), add("a", 5)], {"a": 5, "b": 1}),
         ([add("c"), drop("c"), add("c", 3)], {"a": 1, "b": 1, "c": 3}),
         ([add("c"), drop("a"), drop("b")], {"c": 1}),
-        ([add("c"), drop("c")], {"a": 1, "b": 1}),
+        ([{"op": "all", "changes": [drop("a"), add("c")]}, drop("b")], {"c": 1}),
     ],
 )
 def test_what_is_left(asked, left):
-    burst = Burst.of(RUNNING, asked)
-    plan = burst.applied(stream_plan(RUNNING)) if burst.changes else stream_plan(RUNNING)
-    assert {q.name: q.window.range // 60_000_000 for q in plan.queries} == left
+    catalogue = made(asked)
+    assert {q.name: q.window.range // 60_000_000 for q in catalogue.queries} == left
+    assert (catalogue.number, catalogue.batch) == (RUNNING.number + 1, 8)
+
+
+def test_what_comes_and_goes_is_no_change():
+    assert not Burst.of(RUNNING, [add("c"), drop("c")]).changes(RUNNING)
 
 
 def test_backfill_is_that_of_the_last_time_it_was_added():
@@ -49,54 +64,172 @@ def test_backfill_is_that_of_the_last_time_it_was_added():
     assert Burst.of(RUNNING, asked).backfill == ("d",)
 
 
+def test_pausing_is_part_of_a_change():
+    both = made([add("c"), {"op": "pause", "name": "A"}])
+    assert (both.number, both.batch) == (RUNNING.number + 1, 8)
+    assert {entry.query.name: entry.paused for entry in both.entries} == {
+        "a": 8,
+        "b": None,
+        "c": None,
+    }
+    again = made([{"op": "resume", "name": "a"}], both, batch=9)
+    assert again.entry("a").paused is None
+    with pytest.raises(WeftError, match="'b' is not paused"):
+        made([{"op": "resume", "name": "b"}])
+    with pytest.raises(WeftError, match="'a' is paused already"):
+        made([{"op": "pause", "name": "a"}], both)
+
+
 @pytest.mark.parametrize(
-    "asked",
+    ("asked", "message"),
     [
-        [add("c"), add("A")],
-        [drop("a"), drop("b")],
-        [drop("nobody"), add("c")],
-        [add("c"), {"op": "pause", "name": "a"}],
-        [{"op": "add"}, add("c")],
+        ([add("c"), add("A")], "query 'A' runs already; drop it first"),
+        ([drop("a"), drop("b")], "the last query of the stream"),
+        ([drop("nobody"), add("c")], "no query 'nobody' on this checkpoint; it has 'a', 'b'"),
+        ([{"op": "all", "changes": [drop("a"), drop("nobody")]}], "no query 'nobody'"),
+        ([{"op": "add"}, add("c")], "query"),
+        ([{"op": "plan", "plan": {}}], "op='plan'"),
+        ([{"op": "pause", "name": "a"}, {"op": "pause", "name": "a"}], "twice"),
     ],
 )
-def test_one_amiss_and_they_go_one_by_one(asked):
-    with pytest.raises((WeftError, KeyError)):
-        Burst.of(RUNNING, asked)
+def test_one_amiss_and_nothing_is_done(asked, message):
+    with pytest.raises((WeftError, KeyError), match=message):
+        made(asked)
 
 
-def test_replacing_every_query_at_once_goes_one_by_one():
-    burst = Burst.of(RUNNING, [drop("a"), add("a", 2), drop("b"), add("b", 3)])
-    with pytest.raises(WeftError, match="every query of the plan is replaced"):
-        burst.applied(stream_plan(RUNNING))
+def test_replacing_every_query_at_once_is_refused():
+    with pytest.raises(WeftError, match="every query of the stream is replaced"):
+        made([drop("a"), add("a", 2), drop("b"), add("b", 3)])
 
 
-def test_a_wrong_request_among_many_is_told_and_the_rest_is_still_few_changes():
-    replies: dict[str, str | None] = {}
-    changes: list[int] = []
+class Replies:
+    """Requests as `Handling` knows them, in memory."""
 
-    class Replies:
-        def reply(self, ticket: str, error: str | None) -> None:
-            replies[ticket] = error
+    def __init__(self) -> None:
+        self.waiting: list = []
+        self.told: dict[str, str | None] = {}
 
-    class Stream:
-        queries = RUNNING
+    def pending(self):
+        waiting, self.waiting = self.waiting, []
+        return waiting
 
-        def apply(self, asked) -> None:
-            if any(one["op"] == "wrong" for one in asked):
-                raise CheckpointError("amiss")
-            changes.append(len(asked))
+    def take(self, ticket) -> bool:
+        return True
 
-        def drop(self, name: str) -> None:
-            changes.append(1)
+    def reply(self, ticket, error, made=None) -> None:
+        self.told[ticket] = error
 
-        add = pause = resume = drop
 
-    handling = Handling(Stream(), Replies(), str)
-    asked = [
-        (f"{n:04d}", {"op": "wrong" if n == 137 else "drop", "name": "a"}) for n in range(1000)
+class Stream:
+    """A stream that knows which change is wrong, and which it needs a restart for."""
+
+    def __init__(self) -> None:
+        self.between = Between()
+        self.changes: list[int] = []
+        self.restarts: list[int] = []
+        self.soon = self.between.soon
+
+    def fits(self, asked) -> bool:
+        if any(one["op"] == "wrong" for one in asked):
+            raise CheckpointError("amiss")
+        return not any(one["op"] == "beyond" for one in asked)
+
+    def needs(self, asked) -> list[str]:
+        return [] if self.fits(asked) else ["y"]
+
+    def change(self, asked):
+        if any(one["op"] == "late" for one in asked):
+            raise NeedsRestart
+        self.changes.append(len(asked))
+        return {}
+
+    def restart(self, asked):
+        self.restarts.append(len(asked))
+        return {}
+
+
+def test_a_wrong_request_among_many_is_told_and_the_rest_is_few_changes():
+    replies, stream = Replies(), Stream()
+    handling = Handling(stream, replies, str)
+    replies.waiting = [(f"{n:04d}", {"op": "wrong" if n == 137 else "drop"}) for n in range(1000)]
+    asked = list(replies.waiting)
+    handling.carry_out()
+    assert sorted(replies.told) == [ticket for ticket, _ in asked]
+    assert [ticket for ticket, error in replies.told.items() if error] == ["0137"]
+    assert sum(stream.changes) == 999
+    assert len(stream.changes) < 15
+    handling.carry_out()
+
+
+def test_what_comes_during_a_micro_batch_is_one_change_at_its_end():
+    replies, stream = Replies(), Stream()
+    handling = Handling(stream, replies, str)
+    with stream.between.micro_batch():
+        for n in range(5):
+            replies.waiting = [(str(n), {"op": "drop"})]
+            handling.carry_out()
+        assert replies.told == {}
+    assert stream.changes == [5]
+    assert replies.told == {str(n): None for n in range(5)}
+
+
+def test_what_is_not_projected_restarts_once_for_all():
+    replies, stream = Replies(), Stream()
+    handling = Handling(stream, replies, str)
+    replies.waiting = [(str(n), {"op": "beyond"}) for n in range(4)]
+    handling.carry_out()
+    assert stream.restarts == [4]
+    replies.waiting = [("late", {"op": "late"})]  # it no longer fits when its turn comes
+    handling.carry_out()
+    assert "late" not in replies.told
+    handling.carry_out()
+    assert stream.restarts == [4, 1]
+    assert replies.told["late"] is None
+
+
+def test_work_between_micro_batches_is_done_before_the_next_one_begins():
+    turns, order = Between(), []
+
+    def micro_batch(number: int) -> None:
+        with turns.micro_batch():
+            order.append(number)
+            begun.set()
+            go_on.wait(10)
+
+    begun, go_on = threading.Event(), threading.Event()
+    thread = threading.Thread(target=micro_batch, args=(1,))
+    thread.start()
+    assert begun.wait(10)
+    change = turns.soon(lambda: order.append("change"))
+    failing = turns.soon(lambda: 1 // 0)
+    assert not change.done()
+    go_on.set()
+    thread.join(10)
+    micro_batch(2)
+    assert order == [1, "change", 2]
+    with pytest.raises(ZeroDivisionError):
+        failing.result(0)
+
+
+def test_a_new_tree_takes_the_hash_that_is_there():
+    by = [Query("q", aggs={"n": "count(*)"}, window=Window(range="1 minute"), by=["a", "b"])]
+    assert TreeSchema.of(1, by, "ts", 0).bucket_keys == ("a", "b")
+    assert TreeSchema.of(1, by, "ts", 0, hashed=[("b",), ("c",), ("b", "c")]).bucket_keys == ("b",)
+    assert TreeSchema.of(1, by, "ts", 0, hashed=[("c",)]).bucket_keys == ("a", "b")
+
+
+def test_a_preview_changes_nothing():
+    replies, stream = Replies(), Stream()
+    made = {}
+    replies.reply = lambda ticket, error, found=None: made.update({ticket: (error, found)})
+    handling = Handling(stream, replies, str)
+    replies.waiting = [
+        (op, {"op": "preview", "changes": [{"op": op}]}) for op in ("drop", "beyond", "wrong")
     ]
-    handling._all(asked)
-    assert list(replies) == [ticket for ticket, _ in asked], "in their order"
-    assert [ticket for ticket, error in replies.items() if error] == ["0137"]
-    assert len(changes) < 15
-    handling._all([])
+    handling.carry_out()
+    assert made == {
+        "drop": (None, {"needs": []}),
+        "beyond": (None, {"needs": ["y"]}),
+        "wrong": ("amiss", None),
+    }
+    assert stream.changes == stream.restarts == []

@@ -13,7 +13,7 @@ import { applyTheme, isDark, toggleTheme } from "./theme";
 import { weaveView } from "./weave/view";
 
 const VIEWS: Record<Tab, () => HTMLElement> = { weave: weaveView, cost: costView, live: liveView, queries: queriesView };
-const STATES = { running: ["good", "running"], stopped: ["warn", "stopped"], new: ["", "not started"], plan: ["", "stored plan"] } as const;
+const STATES = { running: ["good", "running"], stopped: ["warn", "stopped"], failed: ["bad", "failed"], new: ["", "not started"], plan: ["", "stored plan"] } as const;
 const app = document.getElementById("app")!;
 
 async function open(): Promise<void> {

@@ -7,7 +7,7 @@ import { number, percent, plural } from "./format";
 import { go } from "./router";
 import { store } from "./store";
 import { Table } from "./table";
-import type { Done, Preview, Problem, QueryView } from "./types";
+import type { Done, FailureView, Preview, Problem, QueryView } from "./types";
 
 const WAIT = 250;
 
@@ -168,7 +168,10 @@ function list(): HTMLElement {
     { title: "Actions", quiet: true, cell: actions, right: true, width: "92px" },
   ], (query) => query.name, { label: "Queries", sort: 0, down: false, tall: "tall", id: "query-list" });
 
+  const failures = h("div", { class: "stack", id: "failures" });
+
   function update(): void {
+    fill(failures, ...store.plan.failed.map(failure));
     const words = search.value.toLowerCase();
     const found = store.plan.queries.filter((query) => query.name.toLowerCase().includes(words));
     table.element.hidden = !found.length;
@@ -181,7 +184,18 @@ function list(): HTMLElement {
   update();
   return h("div", { class: "card stack" },
     h("div", { class: "row spread wrap" }, h("h2", {}, "Queries"), h("div", { class: "search" }, icon("search"), search)),
-    none, table.element);
+    failures, none, table.element);
+}
+
+function failure(failed: FailureView): HTMLElement {
+  return h("div", { class: "card bad-card", role: "alert" },
+    h("div", { class: "row spread wrap" },
+      h("span", { class: "row tight" }, h("strong", {}, failed.name), h("span", { class: "pill bad" }, `failed at micro-batch ${failed.batch}`)),
+      store.meta.changes && h("span", { class: "row tight end" },
+        iconButton("play", `Resume ${failed.name}`, () => void resume(failed.name)),
+        iconButton("trash", `Drop ${failed.name}`, () => void drop(failed.name)))),
+    failed.expression && h("p", {}, h("code", {}, failed.expression)),
+    h("p", {}, failed.message.slice(0, 600)));
 }
 
 function link(query: QueryView): HTMLElement {

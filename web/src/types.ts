@@ -66,6 +66,13 @@ export interface ChangeView {
   note: string;
 }
 
+export interface FailureView {
+  name: string;
+  batch: number;
+  message: string;
+  expression: string;
+}
+
 export interface PlanView {
   change: number;
   axis: "time" | "integer";
@@ -81,6 +88,7 @@ export interface PlanView {
   queries: QueryView[];
   trees: TreeView[];
   last_change: ChangeView | null;
+  failed: FailureView[];
 }
 
 export interface QueryStatus {
@@ -130,7 +138,7 @@ export interface Sample {
 }
 
 export interface Live {
-  state: "running" | "stopped" | "new" | "plan";
+  state: "running" | "stopped" | "failed" | "new" | "plan";
   change: number;
   at: number | null;
   by: { pid: number; host: string } | null;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from weft.job.model import Job
 
 HOW = {
-    "running": "the running stream has it from its next micro-batch on",
+    "running": "the running stream has it so from micro-batch {batch} on",
     "stored": "no stream runs; the next start of the job has it so",
 }
 TIMEOUT = click.option(
@@ -40,6 +40,7 @@ def query() -> None:
 @click.argument("sql")
 @click.option("--name", help="The query's name; a comment '-- name: x' in the SQL names it too.")
 @click.option("--backfill", is_flag=True, help="Answer open windows too, where slices are kept.")
+@click.option("--dry-run", is_flag=True, help="Change nothing; say whether it needs a restart.")
 @TIMEOUT
 @json_option
 @click.pass_context
@@ -50,6 +51,7 @@ def add(
     sql: str,
     name: str | None,
     backfill: bool,
+    dry_run: bool,
     timeout: float,
     as_json: bool,
 ) -> None:
@@ -60,7 +62,7 @@ def add(
       GROUP BY window(ts, '1 hour', '10 minutes'), symbol" --name hourly_hi
     """
     from weft.job.asked import asked_queries
-    from weft.spark.streaming.changes import add_query, stored
+    from weft.spark.streaming.changes import stored
 
     read = read_job(ctx, job)
     checkpoint = checkpoint_of(read)
@@ -76,11 +78,12 @@ def add(
         loom = job_loom(spark, read, streaming=True)
         return loom.df, loom.axis, job_sink(spark, read) if read.sink else None
 
-    done = []
-    for one in asked:
-        way = add_query(checkpoint, one, rows, backfill=backfill, timeout=timeout)
-        done.append({"query": one.name, "done": "added", "by": way})
-    tell(done, as_json)
+    names = [one.name for one in asked]
+    changes = [{"op": "add", "query": one.to_dict(), "backfill": backfill} for one in asked]
+    if dry_run:
+        tell_needs(checkpoint, changes, names, timeout, as_json, rows)
+    else:
+        make(checkpoint, changes, names, "added", timeout, as_json, rows)
 
 
 @query.command()
@@ -93,9 +96,7 @@ def drop(
     ctx: click.Context, /, job: Path, names: tuple[str, ...], timeout: float, as_json: bool
 ) -> None:
     """Drop the queries NAMES from the stream of JOB; their state is freed."""
-    from weft.spark.streaming.changes import drop_query
-
-    each(ctx, job, names, drop_query, "dropped", timeout, as_json)
+    each(ctx, job, names, "drop", "dropped", timeout, as_json)
 
 
 @query.command()
@@ -111,9 +112,7 @@ def pause(
 
     Windows that close while a query is paused are not answered, then or later.
     """
-    from weft.spark.streaming.changes import pause_query
-
-    each(ctx, job, names, pause_query, "paused", timeout, as_json)
+    each(ctx, job, names, "pause", "paused", timeout, as_json)
 
 
 @query.command()
@@ -125,10 +124,9 @@ def pause(
 def resume(
     ctx: click.Context, /, job: Path, names: tuple[str, ...], timeout: float, as_json: bool
 ) -> None:
-    """Answer the paused queries NAMES again: every window that closes from now on."""
-    from weft.spark.streaming.changes import resume_query
-
-    each(ctx, job, names, resume_query, "resumed", timeout, as_json)
+    """Answer the queries NAMES again: paused ones from the next window that closes on, failed
+    ones from the next window that begins."""
+    each(ctx, job, names, "resume", "resumed", timeout, as_json)
 
 
 @query.command("list")
@@ -152,12 +150,21 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
         }
         for entry in catalogue.entries
     ]
+    found += [
+        {"query": failure.query.name, "answered from": "", "state": "failed"}
+        for failure in catalogue.failed
+    ]
     if as_json:
         asked = [query.to_dict() for query in catalogue.queries]
+        for one, failure in zip(found[len(asked) :], catalogue.failed, strict=True):
+            one |= {"batch": str(failure.batch), "error": failure.message, "in": failure.expression}
+            asked.append(failure.query.to_dict())
         listed = [one | {"asks": asks} for one, asks in zip(found, asked, strict=True)]
         echo_json({"running": beat, "change": catalogue.number, "queries": listed})
         return
     table(found)
+    for failure in catalogue.failed:
+        click.echo(failure.said)
     state = "no stream runs" if beat is None else f"runs as process {beat['pid']} on {beat['host']}"
     click.echo(f"{len(found):,} queries, change {catalogue.number}; {state}")
 
@@ -166,18 +173,69 @@ def each(
     ctx: click.Context,
     job: Path,
     names: tuple[str, ...],
-    change: Callable[..., str],
+    op: str,
     done: str,
     timeout: float,
     as_json: bool,
 ) -> None:
-    """Make the same change to each of some queries, and say so."""
+    """Make the same change to each of some queries, to all or none, and say so."""
     checkpoint = checkpoint_of(read_job(ctx, job))
-    made = [
-        {"query": name, "done": done, "by": change(checkpoint, name, timeout=timeout)}
-        for name in names
-    ]
-    tell(made, as_json)
+    changes = [{"op": op, "name": name} for name in names]
+    make(checkpoint, changes, names, done, timeout, as_json)
+
+
+def make(
+    checkpoint: str,
+    changes: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    done: str,
+    timeout: float,
+    as_json: bool,
+    rows: Callable[[], Any] | None = None,
+) -> None:
+    """Make changes, all or none, and say of each query since when it is so."""
+    from weft.spark.streaming.changes import change_queries, stored
+
+    by, made = change_queries(checkpoint, changes, rows, timeout=timeout)
+    kind = stored(checkpoint).settings.kind
+    told = []
+    for name in names:
+        one = {"query": name, "done": done, "by": by, "batch": made.get("batch")}
+        if done in ("added", "resumed"):
+            starts = {asked.lower(): start for asked, start in made["complete_from"].items()}
+            one["answered from"] = since(starts.get(name.lower()), kind)
+        told.append(one)
+    if as_json:
+        echo_json({"changes": told})
+        return
+    for one in told:
+        first = f"; answered from {one['answered from']} on" if "answered from" in one else ""
+        click.echo(f"{done} {one['query']}: {HOW[by].format(batch=one['batch'])}{first}")
+
+
+def tell_needs(
+    checkpoint: str,
+    changes: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    timeout: float,
+    as_json: bool,
+    rows: Callable[[], Any],
+) -> None:
+    """Say what adding queries would come to."""
+    from weft.spark.streaming.changes import preview
+
+    by, needs = preview(checkpoint, changes, rows, timeout=timeout)
+    if as_json:
+        echo_json({"queries": list(names), "by": by, "restart": bool(needs), "needs": needs})
+    elif by == "stored":
+        click.echo(f"{', '.join(names)}: can be added; no stream runs")
+    elif needs:
+        click.echo(
+            f"{', '.join(names)}: the stream would be started again, because it does not project "
+            f"{', '.join(needs)} (offer: in the job names what it projects from the start)"
+        )
+    else:
+        click.echo(f"{', '.join(names)}: without a restart, from the next micro-batch on")
 
 
 def checkpoint_of(job: Job) -> str:
@@ -199,12 +257,3 @@ def since(units: int | None, kind: str) -> str:
     if kind == "integer":
         return f"{units:,}"
     return datetime.fromtimestamp(units / 1e6, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def tell(done: list[dict[str, str]], as_json: bool) -> None:
-    """Say what was done to each query."""
-    if as_json:
-        echo_json({"changes": done})
-        return
-    for change in done:
-        click.echo(f"{change['done']} {change['query']}: {HOW[change['by']]}")

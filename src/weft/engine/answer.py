@@ -11,18 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from weft.algebra.ops import bind
-from weft.engine.finals.batch import Slices, WindowRequest, answer
+from weft.engine.blame import named
+from weft.engine.finals.batch import Answers, Slices, WindowRequest, answer
 from weft.engine.groups import group_rows
 from weft.engine.overload import Bounds
 from weft.engine.program import FAR, QueryWindows, TreeProgram
 from weft.engine.shards import SLICE, flat
+from weft.errors import AggregateError
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 Satisfied: TypeAlias = Callable[[int], npt.NDArray[np.bool_]]
@@ -107,7 +109,8 @@ def combine_groups(
     for number in wanted:
         part = tree.part(number)
         columns = [flat(shards, column).take(at) for column in part.columns]
-        parts.append((bind(part.part, part.types), columns))
+        # The types at hand: a time may come with the name of another zone than the program's.
+        parts.append((bind(part.part, [column.type for column in columns]), columns))
     places = {number: place for place, number in enumerate(wanted)}
     holders = [flat(shards, f"k{number}").take(pa.array(groups.first)) for number in keys]
     sorted_slices = Slices(groups.ids[order], slices[order])
@@ -125,7 +128,7 @@ def combine_groups(
             )
             for due in some
         ]
-        for found in answer(sorted_slices, parts, requests, structure=structure):
+        for found in _answers(sorted_slices, parts, requests, some, askers, structure):
             group = pa.array(found.key)
             yield Combined(
                 askers[some[found.ask]],
@@ -133,6 +136,28 @@ def combine_groups(
                 tuple(holder.take(group) for holder in holders),
                 tuple(tuple(columns) for columns in found.parts),
             )
+
+
+def _answers(
+    slices: Slices,
+    parts: Sequence[Any],
+    requests: Sequence[WindowRequest],
+    dues: Sequence[DueWindows],
+    askers: dict[DueWindows, tuple[int, ...]],
+    structure: str,
+) -> Iterator[Answers]:
+    """The answers to some requests; an error of a total names the queries that ask for it."""
+    try:
+        yield from answer(slices, parts, requests, structure=structure)
+    except AggregateError as error:
+        guilty: list[int] = []
+        for due, request in zip(dues, requests, strict=True):
+            try:
+                for _ in answer(slices, parts, [request], structure=structure):
+                    pass
+            except AggregateError:
+                guilty += askers[due]
+        raise named(guilty, error) from error
 
 
 def _by_masks(dues: Sequence[DueWindows], rows: int) -> Iterator[list[DueWindows]]:

@@ -15,7 +15,7 @@ from typing import Any
 from weft.errors import EngineError
 from weft.query.limits import LIMITS, limits
 
-_MARK = re.compile(r"\[weft query (\d+)\] (.*?\(the limit \w+ of WEFT_LIMITS\))", re.DOTALL)
+_MARK = re.compile(r"\[weft query (\d+)\] ([^\n]*)")
 
 
 class TooMuch(EngineError):
@@ -52,14 +52,16 @@ class Bounds:
             )
 
 
-def blamed(message: str) -> tuple[int, str] | None:
-    """The query that a failed micro-batch names, and what it says of it.
+def blamed(message: str) -> dict[int, str]:
+    """The queries that a failed micro-batch names, and what it says of them.
 
     >>> blamed("TooMuch: [weft query 7] it has 5 groups (the limit groups of WEFT_LIMITS)\\n at x")
-    (7, 'it has 5 groups (the limit groups of WEFT_LIMITS)')
+    {7: 'it has 5 groups (the limit groups of WEFT_LIMITS)'}
     """
-    found = _MARK.search(message)
-    return (int(found[1]), found[2]) if found else None
+    found: dict[int, str] = {}
+    for number, said in _MARK.findall(message):
+        found.setdefault(int(number), said.strip())
+    return found
 
 
 def too_much_state(

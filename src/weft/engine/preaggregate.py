@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from weft.engine.blame import by_fragment, merge_blamed
 from weft.engine.by_group import lift_rows
-from weft.engine.groups import group_rows
+from weft.engine.groups import Groups, group_rows
 from weft.engine.parcel import ROWS, Parcel, Shipment, greatest
 from weft.engine.program import Program, TreeProgram
-from weft.engine.shards import FRAGMENT, SLICE, flat, merged
+from weft.engine.shards import FRAGMENT, SLICE, NumberedPart, flat, merged
 from weft.engine.slicing.edges import TreeEdges
+from weft.errors import AggregateError
 from weft.query.window import Window
 
 Int64 = npt.NDArray[np.int64]
@@ -137,15 +140,38 @@ class StoreAccumulator:
         }
         for key, values in zip(store.schema.keys, keys, strict=True):
             arrays[key.column] = values.take(first)
-        for part, (arguments, where) in zip(store.schema.parts, self.columns.parts, strict=True):
-            columns = lift_rows(
-                part.part,
-                [flat(table, column) for column in arguments],
-                None if where is None else flat(table, where),
-                groups,
-            )
-            arrays.update(zip(part.columns, columns, strict=True))
+        try:
+            for at, part in enumerate(store.schema.parts):
+                arrays.update(zip(part.columns, self._lift(at, part, table, groups), strict=True))
+        except AggregateError as error:
+            told = np.zeros(table.num_rows, dtype=np.int64) if fragments is None else fragments
+            raise self._blamed(table, by, told, error) from error
         self.done.append(pa.table(arrays))
+
+    def _lift(
+        self, at: int, part: NumberedPart, table: pa.Table, groups: Groups
+    ) -> Sequence[pa.Array]:
+        arguments, where = self.columns.parts[at]
+        return lift_rows(
+            part.part,
+            [flat(table, column) for column in arguments],
+            None if where is None else flat(table, where),
+            groups,
+        )
+
+    def _blamed(
+        self, table: pa.Table, by: Sequence[Any], fragments: Int64, error: AggregateError
+    ) -> Exception:
+        """An error of lifting with the queries whose it is."""
+        signatures = {number: signature for signature, number in self.signatures.items()}
+
+        def attempt(at: int, part: NumberedPart, rows: npt.NDArray[np.bool_]) -> object:
+            mask = pa.array(rows)
+            some = [c[rows] if isinstance(c, np.ndarray) else c.filter(mask) for c in by]
+            few = table.filter(mask).combine_chunks()
+            return self._lift(at, part, few, group_rows(some, few.num_rows))
+
+        return by_fragment(self.store, fragments, signatures.__getitem__, attempt, error)
 
     def _serves_all(self) -> bool:
         return any(service.predicate is None for service in self.store.services)
@@ -172,7 +198,11 @@ class StoreAccumulator:
             by = [BUCKET, SLICE, FRAGMENT, *(key.column for key in self.store.schema.keys)]
             groups = group_rows([flat(joined, name) for name in by], joined.num_rows)
             counts = np.bincount(groups.ids, joined.column(ROWS).to_numpy(), groups.count)
-            table = merged(joined, by, self.store.schema.parts, groups)
+            try:
+                table = merged(joined, by, self.store.schema.parts, groups)
+            except AggregateError as error:
+                signatures = {number: signature for signature, number in self.signatures.items()}
+                raise merge_blamed(self.store, joined, by, signatures.__getitem__, error) from error
             table = table.append_column(ROWS, pa.array(counts.astype(np.int64)))
         buckets = table.column(BUCKET).to_numpy()
         order = np.argsort(buckets, kind="stable")

@@ -88,6 +88,7 @@ class Job:
     buckets: int | None = None
     adaptive: bool = False
     metrics_port: int | None = None
+    offer: tuple[str, ...] = ()
     plan: Mapping[str, Any] = field(default_factory=dict)
     connectors: tuple[str, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from weft.job.queries import read_queries, time_column
 from weft.job.schema import problems
 from weft.query.query import Query
 
-_BUILT = ("source", "queries", "sink", "spark", "connectors")
+_BUILT = ("source", "queries", "sink", "spark", "connectors", "offer")
 """Fields that become something else in the job."""
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -86,6 +86,7 @@ def _job(
         ),
         queries=queries,
         sink=None if sink is None else SinkSpec(**{**sink, "options": _texts(_options(sink))}),
+        offer=tuple(data.get("offer", ())),
         connectors=tuple(data.get("connectors", ())),
         spark=_texts(data.get("spark", {})),
         file=str(file),

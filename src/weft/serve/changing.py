@@ -17,7 +17,7 @@ from weft.serve.source import Source
 from weft.serve.stream import StreamSource
 from weft.spark.streaming.changes import (
     Way,
-    add_query,
+    change_queries,
     drop_query,
     pause_query,
     resume_query,
@@ -62,10 +62,11 @@ def add(source: Source, queries: list[Query], *, backfill: bool) -> Done:
     """Add queries: by the running stream, or, of a job at rest, by `weft query add`."""
     stream, checkpoint = changeable(source)
     by: Way = "running"
-    for query in queries:
-        if stream.running:
-            by = add_query(checkpoint, query, _no_rows, backfill=backfill, timeout=TIMEOUT)
-        else:
+    if stream.running:
+        asked = [{"op": "add", "query": q.to_dict(), "backfill": backfill} for q in queries]
+        by, _ = change_queries(checkpoint, asked, _no_rows, timeout=TIMEOUT)
+    else:
+        for query in queries:
             by = _add_at_rest(stream, query, backfill)
     stream.forget()
     return Done(queries=[query.name for query in queries], done="added", by=by)

@@ -137,6 +137,16 @@ class ChangeView(BaseModel):
     note: str
 
 
+class FailureView(BaseModel):
+    """A query that failed, and is answered no longer."""
+
+    name: str
+    batch: int
+    message: str
+    expression: str
+    """What of it failed, as its author wrote it; empty if that cannot be told."""
+
+
 class PlanView(BaseModel):
     """The plan with everything that a picture of it needs."""
 
@@ -155,12 +165,13 @@ class PlanView(BaseModel):
     queries: list[QueryView]
     trees: list[TreeView]
     last_change: ChangeView | None
+    failed: list[FailureView]
 
 
 class Live(BaseModel):
     """How the stream is doing, as it last said."""
 
-    state: Literal["running", "stopped", "new", "plan"]
+    state: Literal["running", "stopped", "failed", "new", "plan"]
     change: int
     at: float | None = None
     by: dict[str, Any] | None = None

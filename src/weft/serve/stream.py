@@ -92,7 +92,7 @@ class StreamSource:
         return self._intended
 
     def live(self) -> dict[str, Any]:
-        """`state` is running, stopped or new; with it what the stream last posted."""
+        """`state` is running, stopped, failed or new; with it what the stream last posted."""
         with self._lock:
             read, told = self._live
             if time.monotonic() - read > FRESH:
@@ -108,7 +108,8 @@ class StreamSource:
         error = board["status"]["error"]
         if error is not None and self.job is not None:
             board["status"]["error"] = self.job.scrub(error)
-        return {"state": "running" if beat else "stopped", "by": beat, **board}
+        rest = "failed" if board["status"].get("failed") else "stopped"
+        return {"state": "running" if beat else rest, "by": beat, **board}
 
     def _at_rest(self) -> str:
         return "stopped" if self._changes() else "new"

@@ -9,7 +9,14 @@ from weft.plan.explain import describe_window
 from weft.plan.plan import Plan
 from weft.plan.tree import Tree
 from weft.serve.costs import query_costs
-from weft.serve.models import ChangeView, CoverageNode, PlanView, QueryView, TreeView
+from weft.serve.models import (
+    ChangeView,
+    CoverageNode,
+    FailureView,
+    PlanView,
+    QueryView,
+    TreeView,
+)
 from weft.serve.source import Snapshot
 
 
@@ -32,6 +39,15 @@ def plan_view(snapshot: Snapshot, before: Snapshot | None = None) -> PlanView:
         queries=_queries(snapshot),
         trees=[_tree(snapshot, tree) for tree in plan.trees],
         last_change=change_view(before, snapshot) if before is not None else None,
+        failed=[
+            FailureView(
+                name=failure.query.name,
+                batch=failure.batch,
+                message=failure.message,
+                expression=failure.expression,
+            )
+            for failure in (snapshot.catalogue.failed if snapshot.catalogue else ())
+        ],
     )
 
 

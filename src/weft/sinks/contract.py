@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -87,6 +87,29 @@ class Sink(ABC):
         finally:
             kept.unpersist()
         return [json.loads(bytes(row[0])) for row in rows]
+
+    def write_each(self, counts: Mapping[int, int], write: Callable[[int], None]) -> None:
+        """Write the answers of each query; where some cannot be written and others can, say whose.
+
+        Where none can it is the sink that fails, and nobody's answers are to blame.
+        """
+        errors: dict[int, Exception] = {}
+        for number in sorted(counts):
+            try:
+                write(number)
+            except Exception as error:
+                errors[number] = error
+        if not errors:
+            return
+        if len(errors) == len(counts):
+            raise next(iter(errors.values()))
+        raise EngineError(
+            "\n".join(
+                f"[weft query {number}] its answers cannot be written: "
+                f"{' '.join(f'{type(error).__name__}: {error}'.split())[:500]}"
+                for number, error in errors.items()
+            )
+        )
 
     @abstractmethod
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:

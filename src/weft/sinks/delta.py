@@ -29,8 +29,10 @@ class DeltaSink(Sink):
         return f"{self.path.rstrip('/')}/{folder_name(name, number)}"
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
-        for number in sorted(counts):
+        def append(number: int) -> None:
             writer = batch.answers(number).write.format("delta").mode("append")
             writer = writer.option("txnAppId", f"weft/{batch.stream}/{number}")
             writer = writer.option("txnVersion", batch.number)
             writer.save(self.table(batch.queries[number].name, number))
+
+        self.write_each(counts, append)

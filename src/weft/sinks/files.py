@@ -61,11 +61,15 @@ class Folder:
         """Write a file in one step: whoever reads sees the old one or the new one."""
         text = json.dumps(body, separators=(",", ":"), sort_keys=True)
         sealed = json.dumps({"weft": kind, "checksum": zlib.crc32(text.encode()), "body": text})
+        self.write_bytes(name, sealed.encode())
+
+    def write_bytes(self, name: str, data: bytes) -> None:
+        """Write a file of any content in one step."""
         self._make()
         temporary = f"{self.path}/.{name}.{uuid.uuid4().hex}"
         try:
             with self._new(temporary) as stream:
-                stream.write(sealed.encode())
+                stream.write(data)
             self.system.move(temporary, f"{self.path}/{name}")
         except OSError:  # a full disk: what there is of the file only takes more of it
             with suppress(OSError):
@@ -135,18 +139,25 @@ class Folder:
     def read(self, name: str, kind: str) -> Any:
         """The body of a file; a file that is damaged or of another kind is refused."""
         path = f"{self.path}/{name}"
+        data = self.read_bytes(name)
         try:
-            with self.system.open_input_stream(path) as stream:
-                sealed = json.loads(stream.read())
+            sealed = json.loads(data)
             body = sealed["body"]
             good = sealed["weft"] == kind and sealed["checksum"] == zlib.crc32(body.encode())
-        except FileNotFoundError as error:
-            raise CheckpointError(f"{path} does not exist") from error
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise CheckpointError(f"{path} is damaged ({error})") from error
         if not good:
             raise CheckpointError(f"{path} is damaged (its checksum) or not a {kind} of weft")
         return json.loads(body)
+
+    def read_bytes(self, name: str) -> bytes:
+        """The content of a file."""
+        path = f"{self.path}/{name}"
+        try:
+            with self.system.open_input_stream(path) as stream:
+                return bytes(stream.read())
+        except FileNotFoundError as error:
+            raise CheckpointError(f"{path} does not exist") from error
 
     def set_aside(self, name: str) -> None:
         """Move a file that cannot be read out of the way, where it can be looked at."""

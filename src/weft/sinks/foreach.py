@@ -20,5 +20,7 @@ class ForeachBatchSink(Sink):
         self.function = function
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
-        for number in sorted(counts):
+        def write(number: int) -> None:
             self.function(batch.queries[number].name, batch.answers(number), batch.number)
+
+        self.write_each(counts, write)

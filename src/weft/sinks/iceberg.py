@@ -50,8 +50,7 @@ class IcebergSink(Sink):
         check_distinct(queries.values(), lambda q: self.table(q.name, q.number).lower())
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
-        for number in sorted(counts):
-            self.append(batch, number)
+        self.write_each(counts, lambda number: self.append(batch, number))
 
     def append(self, batch: MicroBatch, number: int) -> None:
         """Append a query's answers, if the table does not have this micro-batch yet."""

@@ -64,10 +64,12 @@ class KafkaSink(Sink):
             self.topic_of(query.name)
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
-        for number in sorted(counts):
+        def send(number: int) -> None:
             query = batch.queries[number]
             headers = {"query": query.name, "batch": str(batch.number)}
             self.send(batch.answers(number), query.name, query.keys, headers)
+
+        self.write_each(counts, send)
 
     def send(
         self, answers: Any, name: str, keys: tuple[str, ...], headers: Mapping[str, str]

@@ -132,7 +132,7 @@ def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
     """The job's queries on its rows, checked: a query that cannot run is refused here."""
     frame = source_frame(spark, job, streaming=streaming)
     try:
-        loom = Loom(frame, job.source.time, job.source.watermark)
+        loom = Loom(frame, job.source.time, job.source.watermark, offer=job.offer)
     except EngineError as error:
         message = str(error).removeprefix("time").replace("the DataFrame", "the source")
         raise JobError(job.at(("source", "time"), message)) from None

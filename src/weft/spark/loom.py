@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -34,13 +35,18 @@ class Loom:
 
     `df` is any DataFrame, joins and all; `time` its column of event time: TIMESTAMP,
     TIMESTAMP_NTZ, DATE or, for windows on an integer axis, an integer. `watermark` is for
-    streams.
+    streams, and so is `offer`: keys, arguments and terms of predicates that queries may ask for
+    later, projected from the start so that those queries come without a restart.
     """
 
-    def __init__(self, df: DataFrame, time: str = "ts", watermark: str | None = None) -> None:
+    def __init__(
+        self, df: DataFrame, time: str = "ts", watermark: str | None = None,
+        *, offer: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self.df = df
         self.axis = time_axis(df.schema, time)
         self.watermark = watermark
+        self.offer = (offer,) if isinstance(offer, str) else tuple(offer)
         self._queries: dict[str, Query] = {}
         self._checked: tuple[tuple[Query, ...], dict[str, str]] | None = None
         self._measured: tuple[frozenset[object], Measured] | None = None
@@ -217,6 +223,7 @@ class Loom:
             watermark=self.watermark,
             queries=self.queries,
             trigger=trigger,
+            offer=self.offer,
             **options,
         )
 

@@ -1,74 +1,173 @@
-"""Requests that came together, as the one change that they amount to."""
+"""Changes that are asked for together, as the one change that they amount to."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from weft.errors import EngineError
+from weft.errors import CheckpointError, EngineError
 from weft.plan.plan import Plan
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
+from weft.stream.catalogue import Catalogue, Failure, Progress
+from weft.stream.evolve import next_catalogue
+
+NONE_LEFT = "no query is left to answer"
+Asked = Mapping[str, Any]
+"""A change: `op` and what it needs; `all` has several `changes`, all made or none."""
 
 
 @dataclass(frozen=True)
 class Burst:
-    """What some adds and drops, one after the other, come to."""
+    """What some changes, one after the other, come to."""
 
-    added: tuple[Query, ...]
-    dropped: tuple[str, ...]
-    backfill: tuple[str, ...]
+    added: tuple[Query, ...] = ()
+    dropped: tuple[str, ...] = ()
+    backfill: tuple[str, ...] = ()
+    pausing: Mapping[str, bool] = field(default_factory=dict)
+    """By name in lower case, whether a query is paused or resumed."""
+    plan: Plan | None = None
+    """Another plan of the same queries."""
+    failed: tuple[Failure, ...] = ()
+    """The queries that have failed, after the change."""
 
     @classmethod
-    def of(cls, queries: Sequence[Query], asked: Sequence[Mapping[str, Any]]) -> Burst:
-        """From the queries that run and the requests; an error if any request would meet one.
-
-        >>> from weft.query.window import Window
-        >>> a, b = (Query(n, aggs={"n": "count(*)"}, window=Window(range="1 hour")) for n in "ab")
-        >>> add = {"op": "add", "query": b.to_dict(), "backfill": True}
-        >>> Burst.of([a], [add, {"op": "drop", "name": "A"}]).dropped
-        ('a',)
-        >>> Burst.of([a], [add, {"op": "drop", "name": "b"}]).changes
-        False
-        """
-        running = {query.name.lower(): query for query in queries}
+    def of(cls, catalogue: Catalogue, asked: Sequence[Asked]) -> Burst:
+        """What changes make of a catalogue; an error if any of them would meet one."""
+        running = {query.name.lower(): query for query in catalogue.queries}
+        axis = catalogue.queries[0].window.axis
         known = dict(running)
         filled: set[str] = set()
-        for request in asked:
-            if request["op"] == "add":
-                query = Query.from_dict(request["query"], trusted=False)
-                check_untrusted([query])
+        pausing: dict[str, bool] = {}
+        failed = {failure.query.name.lower(): failure for failure in catalogue.failed}
+        plan = None
+        for change in _flat(asked):
+            op = change["op"]
+            if op == "add":
+                query = _query(change["query"])
                 name = query.name.lower()
-                if name in known or query.window.axis != queries[0].window.axis:
-                    raise EngineError(f"query {query.name!r} cannot be added")
+                if name in known:
+                    raise EngineError(f"query {query.name!r} runs already; drop it first")
+                if query.window.axis != axis:
+                    raise EngineError(
+                        f"query {query.name!r}: its window is on a {query.window.axis} axis, and "
+                        f"the stream's on a {axis} axis: its time column is "
+                        f"{catalogue.settings.time!r}, of kind {catalogue.settings.kind}"
+                    )
+                _check_source(query, catalogue)
                 known[name] = query
-                filled = filled | {name} if request["backfill"] else filled - {name}
-            elif request["op"] == "drop":
-                del known[request["name"].lower()]
+                filled = filled | {name} if change.get("backfill") else filled - {name}
+                pausing.pop(name, None)
+                failed.pop(name, None)
+            elif op == "fail" and isinstance(change["failure"], Failure):
+                failure = change["failure"]
+                name = _known(known, failure.query.name)
+                del known[name]
+                failed[name] = failure
+            elif op in ("drop", "resume") and change["name"].lower() in failed:
+                failure = failed.pop(change["name"].lower())
+                if op == "resume":
+                    known[failure.query.name.lower()] = failure.query
+            elif op in ("drop", "pause", "resume"):
+                name = _known(known, change["name"])
+                if op == "drop":
+                    del known[name]
+                    pausing.pop(name, None)
+                elif pausing.get(name) == (op == "pause"):
+                    raise EngineError(f"query {name!r} is asked to {op} twice")
+                else:
+                    pausing[name] = op == "pause"
+            elif op == "plan" and isinstance(change["plan"], Plan):
+                plan = change["plan"]
             else:
-                raise EngineError(f"op={request['op']!r} goes alone")
-        if not known:
-            raise EngineError("the last query of a stream cannot be dropped")
+                raise CheckpointError(f"op={op!r}: accepted are add, drop, pause, resume, all")
+        if not known and any(q.name.lower() not in failed for q in running.values()):
+            last = ", ".join(repr(query.name) for query in running.values())
+            raise EngineError(f"{last} is the last query of the stream: stop() it instead")
         added = [query for name, query in known.items() if running.get(name) is not query]
-        return cls(
-            tuple(added),
-            tuple(q.name for name, q in running.items() if known.get(name) is not q),
-            tuple(query.name for query in added if query.name.lower() in filled),
-        )
+        dropped = tuple(q.name for name, q in running.items() if known.get(name) is not q)
+        if plan is not None and {q.name.lower() for q in plan.queries} != set(known):
+            raise EngineError("the plan is of other queries than those that run")
+        backfill = tuple(query.name for query in added if query.name.lower() in filled)
+        if not known:
+            why = "; ".join(failure.said for failure in failed.values())
+            raise EngineError(f"{NONE_LEFT}: {why}")
+        return cls(tuple(added), dropped, backfill, pausing, plan, tuple(failed.values()))
 
     @property
-    def changes(self) -> bool:
-        """Whether anything is other than before."""
-        return bool(self.added or self.dropped)
+    def replans(self) -> bool:
+        """Whether other queries run than before, or by another plan."""
+        return bool(self.added or self.dropped or self.plan is not None)
 
-    def applied(self, plan: Plan) -> Plan:
+    def changes(self, catalogue: Catalogue) -> bool:
+        """Whether anything is other than before."""
+        return self.replans or bool(self.pausing) or self.failed != catalogue.failed
+
+    def made_of(
+        self,
+        catalogue: Catalogue,
+        progress: Progress,
+        types: Mapping[str, str],
+        hashed: Sequence[tuple[str, ...]] = (),
+    ) -> Catalogue:
+        """The catalogue with the change made: one number more, whatever it comes to."""
+        made = replace(catalogue, number=catalogue.number + 1, batch=progress.batch + 1)
+        if self.replans:
+            plan = self.plan or self._applied(Plan.from_dict(catalogue.plan))
+            made = next_catalogue(catalogue, plan, progress, self.backfill, types, hashed)
+        if self.pausing:
+            made = made.with_paused(self.pausing)
+        return replace(made, failed=self.failed)
+
+    def _applied(self, plan: Plan) -> Plan:
         """The plan with the change made; queries come before others go, so that one is there."""
         replaced = {query.name.lower() for query in self.added}
         before = [name for name in self.dropped if name.lower() in replaced]
         if before and len(before) == len(plan.queries):
-            raise EngineError("every query of the plan is replaced")
+            raise EngineError("every query of the stream is replaced: stop it and start anew")
         after = [name for name in self.dropped if name.lower() not in replaced]
         plan = plan.drop(before) if before else plan
         plan = plan.add(list(self.added)) if self.added else plan
         return plan.drop(after) if after else plan
+
+
+def _flat(asked: Sequence[Asked]) -> Iterator[Asked]:
+    for change in asked:
+        if change["op"] == "all":
+            yield from _flat(change["changes"])
+        else:
+            yield change
+
+
+def _query(given: Query | Mapping[str, Any]) -> Query:
+    """The query of a request: what comes from outside, as text, is not to be trusted."""
+    query = given if isinstance(given, Query) else Query.from_dict(dict(given), trusted=False)
+    check_untrusted([query])
+    return query
+
+
+def _check_source(query: Query, catalogue: Catalogue) -> None:
+    """Refuse a query that says it is from another table, or over another column of time."""
+    if query.source is None:
+        return
+    time = query.source.time
+    if time is not None and time.strip("`").lower() != catalogue.settings.time.lower():
+        raise EngineError(
+            f"query {query.name!r}: its window is over {time!r}, and the stream's time column is "
+            f"{catalogue.settings.time!r}"
+        )
+    tables = {q.source.table.lower(): q for q in catalogue.queries if q.source is not None}
+    if tables and query.source.table.lower() not in tables:
+        table, other = next(iter(tables.items()))
+        raise EngineError(
+            f"query {query.name!r} is from table {query.source.table!r}, and query {other.name!r} "
+            f"of the stream from {table!r}: a stream has one source"
+        )
+
+
+def _known(known: Mapping[str, Query], name: str) -> str:
+    if name.lower() not in known:
+        running = ", ".join(repr(query.name) for query in known.values())
+        raise CheckpointError(f"no query {name!r} on this checkpoint; it has {running or 'none'}")
+    return name.lower()

@@ -12,7 +12,7 @@ from typing import Any
 
 from weft.engine.program import FAR
 from weft.engine.state.codec import LAYOUT, REMEDY
-from weft.errors import CheckpointError
+from weft.errors import CheckpointError, EngineError
 from weft.query.query import Query
 from weft.sinks.files import Folder
 from weft.stream.tree_schema import TreeSchema
@@ -69,6 +69,42 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Failure:
+    """A query that failed, and is answered no longer until it is resumed or replaced."""
+
+    number: int
+    query: Query
+    batch: int
+    """The micro-batch at which it failed: answers of those before it are there."""
+    message: str
+    """What Spark or weft said."""
+    expression: str
+    """What of the query failed, as its author wrote it; empty if it cannot be told."""
+
+    @property
+    def said(self) -> str:
+        """In a sentence, with what to do."""
+        name = self.query.name
+        place = f" in {self.expression}" if self.expression else ""
+        return (
+            f"query {name!r} failed at micro-batch {self.batch}{place}: {self.message} "
+            f"(the others go on; mend its rows and `weft query resume` it, or `weft query drop` it)"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values."""
+        trusted = self.query.trusted
+        return {**self.__dict__, "query": self.query.to_dict(), "trusted": trusted}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Failure:
+        """Read what `to_dict` wrote."""
+        rest = {name: value for name, value in data.items() if name != "trusted"}
+        query = Query.from_dict(data["query"], trusted=bool(data["trusted"]))
+        return cls(**{**rest, "query": query})
+
+
+@dataclass(frozen=True)
 class Settings:
     """What stays the same for the life of a checkpoint."""
 
@@ -108,6 +144,10 @@ class Catalogue:
     plan: dict[str, Any]
     next_query: int = 1
     next_store: int = 1
+    batch: int = 0
+    """The first micro-batch that runs under it."""
+    failed: tuple[Failure, ...] = ()
+    """Queries that have failed, which none of the above has."""
 
     @property
     def queries(self) -> list[Query]:
@@ -122,13 +162,23 @@ class Catalogue:
         known = ", ".join(repr(query.name) for query in self.queries)
         raise CheckpointError(f"no query {name!r} on this checkpoint; it has {known or 'none'}")
 
-    def with_paused(self, name: str, since: int | None) -> Catalogue:
-        """The next catalogue, in which a query is paused from a micro-batch on, or resumed."""
-        chosen = self.entry(name)
+    def with_paused(self, pausing: Mapping[str, bool]) -> Catalogue:
+        """The catalogue with some queries paused from its first micro-batch on, or resumed.
+
+        A query is given by its name in lower case.
+        """
+        for name, paused in pausing.items():
+            if (self.entry(name).paused is not None) == paused:
+                raise EngineError(
+                    f"query {name!r} is {'paused already' if paused else 'not paused'}"
+                )
         entries = tuple(
-            replace(entry, paused=since) if entry is chosen else entry for entry in self.entries
+            replace(entry, paused=self.batch if pausing[entry.query.name.lower()] else None)
+            if entry.query.name.lower() in pausing
+            else entry
+            for entry in self.entries
         )
-        return replace(self, number=self.number + 1, entries=entries)
+        return replace(self, entries=entries)
 
     def silent(self, batch: int) -> frozenset[int]:
         """The numbers of the queries whose answers a micro-batch does not deliver."""
@@ -156,6 +206,8 @@ class Catalogue:
             "plan": self.plan,
             "next_query": self.next_query,
             "next_store": self.next_store,
+            "batch": self.batch,
+            "failed": [failure.to_dict() for failure in self.failed],
         }
 
     @classmethod
@@ -175,6 +227,8 @@ class Catalogue:
             data["plan"],
             data["next_query"],
             data["next_store"],
+            data.get("batch", 0),
+            tuple(Failure.from_dict(failure) for failure in data.get("failed", ())),
         )
 
 
@@ -198,6 +252,15 @@ class CatalogueFiles:
     def read(self, number: int) -> Catalogue:
         """The catalogue as of one change."""
         return Catalogue.from_dict(self.folder.kept(_file(number), _KIND))
+
+    def at(self, batch: int) -> Catalogue:
+        """The catalogue that a micro-batch runs under, or else the oldest there is."""
+        numbers = self.numbers()
+        for number in reversed(numbers):
+            found = self.read(number)
+            if found.batch <= batch or number == numbers[0]:
+                return found
+        raise CheckpointError(f"{self.folder.path} is empty")
 
     def ever(self) -> dict[str, Query]:
         """Every query that ever ran on the checkpoint, by name in lower case, as last known."""

@@ -27,19 +27,21 @@ def next_catalogue(
     progress: Progress,
     backfill: Collection[str] = (),
     types: Mapping[str, str] | None = None,
+    hashed: Collection[tuple[str, ...]] = (),
 ) -> Catalogue:
-    """The catalogue under another plan.
+    """The catalogue under another plan, from the next micro-batch on.
 
     Queries keep their store where they can. One that moves to another store is answered from the
     old one up to the window from which the new one is complete, so that no window is lost or
     doubled. A new query begins with the first window after everything seen so far; with
     `backfill`, with the first open window of which the slices are already kept. `types` are
-    Spark's names of the types of the aggregates' arguments, as far as they are not known yet.
+    Spark's names of the types of the aggregates' arguments, as far as they are not known yet;
+    `hashed` are sets of keys by which a stream that runs tells rows' buckets.
     """
     since = -FAR if progress.max_event_time is None else progress.max_event_time + 1
     frontier = -FAR if progress.frontier is None else progress.frontier
     old = {entry.query.name.lower(): entry for entry in now.entries if _same(entry, plan)}
-    served = _Stores(now, old, frontier, types or {})
+    served = _Stores(now, old, frontier, types or {}, hashed)
     entries: dict[str, Entry] = {}
     next_query = now.next_query
     for store, queries in served.match(plan):
@@ -71,6 +73,8 @@ def next_catalogue(
         plan.to_dict(),
         next_query,
         served.next_store,
+        progress.batch + 1,
+        now.failed,
     )
 
 
@@ -102,9 +106,14 @@ class _Stores:
     """The stores of a catalogue while they are matched with the trees of another plan."""
 
     def __init__(
-        self, now: Catalogue, old: dict[str, Entry], frontier: int, types: Mapping[str, str]
+        self,
+        now: Catalogue,
+        old: dict[str, Entry],
+        frontier: int,
+        types: Mapping[str, str],
+        hashed: Collection[tuple[str, ...]],
     ) -> None:
-        self.now, self.old, self.frontier = now, old, frontier
+        self.now, self.old, self.frontier, self.hashed = now, old, frontier, hashed
         self.types = dict(types)
         for store in now.stores:
             self.types |= store.types or {}
@@ -183,5 +192,5 @@ class _Stores:
             if number in self.known:
                 stores.append(self.known[number].serving(queries, since, self.types))
             else:
-                stores.append(TreeSchema.of(number, queries, time, since, self.types))
+                stores.append(TreeSchema.of(number, queries, time, since, self.types, self.hashed))
         return tuple(stores)

@@ -2,82 +2,124 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
-from weft.errors import CheckpointError, WeftError
-from weft.query.query import Query
+from weft.errors import WeftError
 from weft.stream.requests import Requests
 
 Asked = tuple[str, dict[str, Any]]
 """A ticket, and what was asked."""
 
 
+class NeedsRestart(Exception):
+    """A change asks for what the stream does not project."""
+
+
 class Changeable(Protocol):
     """A stream whose queries come and go."""
 
-    @property
-    def queries(self) -> Sequence[Query]: ...
+    def fits(self, asked: Sequence[dict[str, Any]]) -> bool:
+        """Whether a change can be made without a restart; an error if it cannot be made at all."""
 
-    def apply(self, asked: Sequence[dict[str, Any]]) -> None: ...
+    def needs(self, asked: Sequence[dict[str, Any]]) -> list[str]:
+        """What a change asks for that is not projected."""
 
-    def add(self, query: Query, /, *, backfill: bool) -> None: ...
+    def soon(self, work: Callable[[], None]) -> object:
+        """Have work done between two micro-batches."""
 
-    def drop(self, name: str) -> None: ...
+    def change(self, asked: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Make a change, between two micro-batches, and say since when it holds."""
 
-    def pause(self, name: str) -> None: ...
-
-    def resume(self, name: str) -> None: ...
+    def restart(self, asked: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Make a change by starting the stream again, and say since when it holds."""
 
 
 class Handling:
-    """Takes requests, carries them out and answers; whatever fails leaves nothing behind."""
+    """Takes requests, carries them out and answers; whatever fails leaves nothing behind.
+
+    What has been looked at waits for the end of the micro-batch that runs, and is made then in one
+    change with all that has come meanwhile.
+    """
 
     def __init__(self, stream: Changeable, requests: Requests, hide: Callable[[str], str]) -> None:
         self._stream, self._requests, self._hide = stream, requests, hide
+        self._lock = threading.Lock()
+        self._ready: list[Asked] = []
+        self._restarting: list[Asked] = []
 
     def carry_out(self) -> None:
-        """Carry out what has been asked for so far."""
+        """Look at what has been asked for, and see to it that it is done."""
+        with self._lock:
+            restarting, self._restarting = self._restarting, []
+        self._make(restarting, self._stream.restart)
         pending = self._requests.pending()
-        self._all([one for one in pending if self._requests.take(one[0])])
+        taken = [one for one in pending if self._requests.take(one[0])]
+        for ticket, body in taken:
+            if body["op"] == "preview":
+                self._preview(ticket, body)
+        self._accept([one for one in taken if one[1]["op"] != "preview"])
 
-    def _all(self, taken: Sequence[Asked]) -> None:
+    def _preview(self, ticket: str, body: dict[str, Any]) -> None:
+        try:
+            self._requests.reply(ticket, None, {"needs": self._stream.needs(body["changes"])})
+        except Exception as error:
+            self._requests.reply(ticket, self._said(error))
+
+    def _accept(self, taken: list[Asked]) -> None:
         """In their order: together, or if any is amiss, each half by itself."""
-        if len(taken) == 1:
-            ((ticket, asked),) = taken
-            self._requests.reply(ticket, self._one(asked))
-        elif taken and not self._together(taken):
+        if not taken:
+            return
+        with suppress(Exception):  # Spark is asked here, where nobody waits for it
+            self._stream.fits([body for _, body in [*self._ready, *taken]])
+        try:
+            with self._lock:
+                waits = bool(self._ready)
+                fits = self._stream.fits([body for _, body in [*self._ready, *taken]])
+                if fits:
+                    self._ready += taken
+        except Exception as error:
+            if len(taken) == 1:
+                self._requests.reply(taken[0][0], self._said(error))
+                return
             half = len(taken) // 2
-            self._all(taken[:half])
-            self._all(taken[half:])
+            self._accept(taken[:half])
+            self._accept(taken[half:])
+            return
+        if not fits:
+            self._make(taken, self._stream.restart)
+        elif not waits:
+            self._stream.soon(self._change_ready)
 
-    def _together(self, taken: Sequence[Asked]) -> bool:
-        """Carry out many requests as one change; False, and nothing done, if any is amiss.
+    def _change_ready(self) -> None:
+        """Between two micro-batches: make what waits, in one change."""
+        with self._lock:
+            ready, self._ready = self._ready, []
+            self._make(ready, self._stream.change)
 
-        Every change starts the stream again, which a thousand of them in a minute cannot each do.
-        """
+    def _make(self, some: Sequence[Asked], change: Callable[[Sequence[Any]], Any]) -> None:
+        """Make a change of some requests; if that fails, of each half, to find out whose it is."""
+        if not some:
+            return
         try:
-            self._stream.apply([asked for _, asked in taken])
-        except Exception:  # alone, whoever asked for what is amiss is told so
-            return False
-        for ticket, _ in taken:
-            self._requests.reply(ticket, None)
-        return True
+            made = change([body for _, body in some])
+        except NeedsRestart:  # what was changed before has changed what it has to fit
+            self._restarting += some
+            return
+        except Exception as error:
+            if len(some) == 1:
+                self._requests.reply(some[0][0], self._said(error))
+                return
+            half = len(some) // 2
+            self._make(some[:half], change)
+            self._make(some[half:], change)
+            return
+        for ticket, _ in some:
+            self._requests.reply(ticket, None, made)
 
-    def _one(self, asked: dict[str, Any]) -> str | None:
-        """Carry out one request; what went wrong, if anything did."""
-        stream = self._stream
-        try:
-            if asked["op"] == "add":
-                query = Query.from_dict(asked["query"], trusted=False)
-                stream.add(query, backfill=bool(asked["backfill"]))
-            elif asked["op"] in ("drop", "pause", "resume"):
-                change = {"drop": stream.drop, "pause": stream.pause, "resume": stream.resume}
-                change[asked["op"]](asked["name"])
-            else:
-                raise CheckpointError(f"op={asked['op']!r}: accepted are add, drop, pause, resume")
-        except WeftError as error:
-            return self._hide(str(error))
-        except Exception as error:  # whoever asked must hear of it, and the request not come again
-            return self._hide(f"{type(error).__name__}: {error}")
-        return None
+    def _said(self, error: Exception) -> str:
+        # Whoever asked must hear of it, and the request not come again.
+        text = str(error) if isinstance(error, WeftError) else f"{type(error).__name__}: {error}"
+        return self._hide(text)

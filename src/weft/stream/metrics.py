@@ -25,6 +25,7 @@ _HELP = {
     "weft_changes": "number of the catalogue entry that runs",
     "weft_query_late_rows_total": "rows that came when all their windows were closed",
     "weft_query_answers_total": "answers given by this process",
+    "weft_query_failed": "1 if the query has failed and is answered no longer",
     "weft_query_share": "part of the operator's time that the query answers for",
     "weft_store_slices": "slices of a store",
     "weft_store_state_bytes": "bytes of a store's pieces",
@@ -56,6 +57,7 @@ def prometheus(status: Status) -> str:
             ("weft_query_late_rows_total", label, query.late_rows),
             ("weft_query_answers_total", label, query.answers),
             ("weft_query_share", label, query.share),
+            ("weft_query_failed", label, int(query.failed is not None)),
         ]
     for store in status.stores:
         label = {"store": str(store.number)}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from pyarrow import fs
 
 from weft.errors import CheckpointError
 from weft.query.query import Query
@@ -26,7 +29,8 @@ class Requests:
     True
     >>> requests.take(ticket), requests.pending()
     (True, [])
-    >>> requests.reply(ticket, None); requests.wait(ticket, timeout=1)
+    >>> requests.reply(ticket, None, {"batch": 7}); requests.wait(ticket, timeout=1)
+    {'batch': 7}
     """
 
     def __init__(self, checkpoint: str) -> None:
@@ -50,6 +54,14 @@ class Requests:
         """Ask for a query to be answered again; returns a ticket to wait for."""
         return self._ask({"op": "resume", "name": name})
 
+    def ask_all(self, changes: Sequence[Mapping[str, Any]]) -> str:
+        """Ask for several changes, all to be made or none; returns a ticket to wait for."""
+        return self._ask({"op": "all", "changes": list(changes)})
+
+    def ask_preview(self, changes: Sequence[Mapping[str, Any]]) -> str:
+        """Ask what changes would need, and make none; returns a ticket to wait for."""
+        return self._ask({"op": "preview", "changes": list(changes)})
+
     def _ask(self, body: dict[str, Any]) -> str:
         # After those that wait, also when the clock has gone back: an add before its drop.
         waiting = [int(name[:20]) for name in self._asked.names() if name[:20].isdigit()]
@@ -58,8 +70,8 @@ class Requests:
         self._asked.write(f"{ticket}.json", "request", body)
         return ticket
 
-    def wait(self, ticket: str, timeout: float = 60.0) -> None:
-        """Wait until the change is made; an error that it met is raised here."""
+    def wait(self, ticket: str, timeout: float = 60.0) -> dict[str, Any]:
+        """Wait until the change is made; returns since when. An error that it met is raised."""
         name = f"{ticket}.json"
         ends = time.monotonic() + timeout
         while name not in self._replies.names():
@@ -76,11 +88,17 @@ class Requests:
                         f"request {ticket} is being carried out for more than {PATIENCE:g} s: look "
                         f"at `weft query list` before you ask again"
                     )
-            time.sleep(0.1)
-        error = self._replies.read(name, "reply")["error"]
+            time.sleep(self.pace)
+        reply = self._replies.read(name, "reply")
         self._replies.remove(name)  # nobody else waits for it
-        if error is not None:
-            raise CheckpointError(f"request {ticket} failed: {error}")
+        if reply["error"] is not None:
+            raise CheckpointError(f"request {ticket} failed: {reply['error']}")
+        return dict(reply.get("made") or {})
+
+    @property
+    def pace(self) -> float:
+        """Seconds between two looks: often on a local disk, where looking costs nothing."""
+        return 0.02 if isinstance(self._asked.system, fs.LocalFileSystem) else 1.0
 
     def pending(self) -> list[tuple[str, dict[str, Any]]]:
         """Requests that have not been answered, oldest first; damaged ones are set aside."""
@@ -112,9 +130,9 @@ class Requests:
         folder = self._asked.sub(ASIDE)
         return tuple(f"{folder.path}/{name}" for name in folder.names())
 
-    def reply(self, ticket: str, error: str | None) -> None:
-        """Answer a request; it is no longer pending."""
-        self._replies.write(f"{ticket}.json", "reply", {"error": error})
+    def reply(self, ticket: str, error: str | None, made: Mapping[str, Any] | None = None) -> None:
+        """Answer a request with an error or what was made of it; it is no longer pending."""
+        self._replies.write(f"{ticket}.json", "reply", {"error": error, "made": made})
         for folder in (self._asked, self._taken):
             folder.remove(f"{ticket}.json")
         oldest = f"{time.time_ns() - UNREAD:020d}"

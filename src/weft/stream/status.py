@@ -27,6 +27,13 @@ class QueryStatus:
     stores: tuple[int, ...]
     paused: bool = False
     """Whether its answers are held back."""
+    failed: str | None = None
+    """Why it is answered no longer, if it has failed."""
+
+    @property
+    def state(self) -> str:
+        """answered, paused or failed."""
+        return "failed" if self.failed else "paused" if self.paused else "answered"
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,8 @@ class Status:
     queries: tuple[QueryStatus, ...]
     stores: tuple[StoreStatus, ...]
     error: str | None = None
+    failed: bool = False
+    """Whether an error has ended it."""
     ahead_rows: int = 0
     """Rows set aside because their time was far ahead of the clock, in the checkpoint's life."""
     damaged_requests: tuple[str, ...] = ()
@@ -186,6 +195,7 @@ def status_of(
     timed: bool,
     ahead_rows: int,
     error: str | None,
+    failed: bool,
     damaged_requests: tuple[str, ...],
 ) -> Status:
     """The status of a stream; `last` is Spark's report of its last micro-batch.
@@ -248,9 +258,23 @@ def status_of(
                 entry.paused is not None,
             )
             for entry in catalogue.entries
+        )
+        + tuple(
+            QueryStatus(
+                failure.query.name,
+                failure.number,
+                None,
+                tally.answers.get(failure.number, 0),
+                0,
+                0.0,
+                (),
+                failed=failure.said,
+            )
+            for failure in catalogue.failed
         ),
         stores=tuple(stores),
         error=error,
+        failed=failed,
         ahead_rows=ahead_rows,
         damaged_requests=damaged_requests,
     )

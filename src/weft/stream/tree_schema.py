@@ -8,7 +8,7 @@ and whoever needs those looks only at windows that start later.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -79,10 +79,19 @@ class TreeSchema:
         time: str,
         since: int,
         types: Mapping[str, str] | None = None,
+        hashed: Collection[tuple[str, ...]] = (),
     ) -> TreeSchema:
-        """A new store for these queries."""
+        """A new store for these queries.
+
+        Buckets are told by the keys that all queries have, or by some of them if a stream that
+        runs has those `hashed`.
+        """
         common = set.intersection(*({k.expression for k in q.keys} for q in queries))
-        empty = cls(number, tuple(sorted(common)), time, types={})
+        keys = tuple(sorted(common))
+        if keys not in hashed:
+            some = (known for known in hashed if common.issuperset(known))
+            keys = max(some, key=lambda known: (len(known), known), default=keys)
+        empty = cls(number, keys, time, types={})
         return empty.serving(queries, since, types)
 
     def admits(self, query: Query) -> bool:

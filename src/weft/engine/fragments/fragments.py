@@ -36,6 +36,16 @@ class FragmentLimits:
     """Tables have at most two to this power entries: longer literals take Spark seconds to read."""
     few: int = 3
     """As many predicates, if they share a cluster, are evaluated one by one instead."""
+    lonely: bool = False
+    """Whether what one predicate alone compares is indexed, too."""
+
+    @classmethod
+    def of_terms(cls) -> FragmentLimits:
+        """Whatever can be is found from the values that predicates compare.
+
+        Then other constants ask for nothing else to be computed of rows.
+        """
+        return cls(few=0, lonely=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +190,7 @@ def plan_fragments(
     def alone(number: int) -> Formula:
         return opaque_of(given[number], type_of)
 
-    shared = _with_shared_factors(formulas)
+    shared = formulas if limits.lonely else _with_shared_factors(formulas)
     factors = factors_of(test for formula in shared.values() for test in leaves_of(formula))
     # What no table holds is evaluated by itself, and so is what hardly shares one.
     clusters, _ = build_clusters(shared, factors, limits.table_bits)

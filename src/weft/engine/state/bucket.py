@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from weft.engine.blame import merge_blamed
 from weft.engine.program import FAR, Program, TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, by_slice, flat
 from weft.engine.state.codec import (
@@ -23,6 +25,7 @@ from weft.engine.state.index import Index, Piece, StoreIndex
 from weft.engine.state.lanes import Lane, LaneState, lanes_of
 from weft.engine.state.radix_tree import RADIX, Node, cover
 from weft.engine.state.sliding import discard
+from weft.errors import AggregateError
 
 Int64 = npt.NDArray[np.int64]
 TARGET, MOST = 128 * 1024, 1024 * 1024
@@ -197,12 +200,19 @@ class Bucket:
             new = shards.filter(pa.array(numbers == number))
             table = pa.concat_tables([self.read(store, node), new]) if node in own.pieces else new
             by = [SLICE, FRAGMENT, *(key.column for key in store.schema.keys)]
-            self._replace(store, node, by_slice(store.schema.merge(table, by)))
+            self._replace(store, node, by_slice(self._merged(store, table, by)))
             if node not in own.pieces:
                 own.pieces[node] = Piece(0, 0, 0, 0)
             piece = own.pieces[node]
             piece.summed = False
             piece.low, piece.high = self._bounds(store, node)
+
+    def _merged(self, store: TreeProgram, table: pa.Table, by: Sequence[str]) -> pa.Table:
+        try:
+            return store.schema.merge(table, by)
+        except AggregateError as error:
+            signature = [int(text, 16) for text in self.index.fragments]
+            raise merge_blamed(store, table, by, signature.__getitem__, error) from error
 
     def _bounds(self, store: TreeProgram, node: Node) -> tuple[int, int]:
         slices = flat(self._tables[store.number, node], SLICE)
@@ -242,7 +252,7 @@ class Bucket:
     def _sum_up_node(self, store: TreeProgram, own: StoreIndex, node: Node) -> None:
         table = self.read(store, node)
         by = [FRAGMENT, *(key.column for key in store.schema.keys)]
-        total = store.schema.merge(table.drop_columns([SLICE]), by)
+        total = self._merged(store, table.drop_columns([SLICE]), by)
         start = pa.array(np.full(total.num_rows, node.start(own.span), dtype=np.int64))
         total = store.schema.conform(total.append_column(SLICE, start))
         parent = node.parent

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weft.engine.answer import Combined, DueWindows, alike, combine_groups
+from weft.engine.blame import named
 from weft.engine.groups import group_rows
 from weft.engine.program import TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, flat
@@ -20,6 +21,7 @@ from weft.engine.state.bucket import Bucket
 from weft.engine.state.frames import Frame
 from weft.engine.state.lanes import Lane, LaneState, lanes_of, slices_in
 from weft.engine.state.sliding import Closing, Sliding
+from weft.errors import AggregateError
 
 
 def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterator[Combined]:
@@ -99,13 +101,21 @@ def _combined(
             op.concat([frame.parts[at] for _, frame in answers]) for at, op in enumerate(frames.ops)
         ),
     )
-    decoded = dict(zip(lane.parts, frames.decode(joined), strict=True))
+    needed = due.service.parts
+    try:
+        decoded = {
+            number: frames.ops[at].decode(joined.parts[at])
+            for at, number in enumerate(lane.parts)
+            if number in needed
+        }
+    except AggregateError as error:
+        raise named(queries, error) from error
     lengths = [len(frame) for _, frame in answers]
     return Combined(
         queries,
         np.repeat(np.array([start for start, _ in answers], dtype=np.int64), lengths),
         tuple(frames.keys.columns(joined.groups)),
-        tuple(tuple(decoded[number]) for number in due.service.parts),
+        tuple(tuple(decoded[number]) for number in needed),
     )
 
 

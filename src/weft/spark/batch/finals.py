@@ -14,6 +14,7 @@ from pyspark.sql import types as T
 from weft.algebra.ops import bind
 from weft.algebra.part import Part
 from weft.engine.answer import Combined, DueWindows, combine_groups
+from weft.engine.blame import Blamed
 from weft.engine.finals.batch.combined import choice
 from weft.engine.fragments.fragments import FragmentPlan
 from weft.engine.program import TreeProgram
@@ -103,11 +104,14 @@ class Finals:
         members = Members(shards, self.tree)
         writer = Writer(self.tree, self.keys, shards.schema)
         parts = {due.service.query: due.service.parts for due in dues}
-        for found in combine_groups(
-            shards, self.tree, self.keys, dues, members.satisfied, structure=self.structure
-        ):
-            for target in found.queries:
-                yield from writer.add(target, parts[target], found)
+        try:
+            for found in combine_groups(
+                shards, self.tree, self.keys, dues, members.satisfied, structure=self.structure
+            ):
+                for target in found.queries:
+                    yield from writer.add(target, parts[target], found)
+        except Blamed as error:  # by numbers that mean nothing outside
+            raise error.__cause__ or error from None
         yield from writer.flush()
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft.errors import CheckpointError, EngineError
-from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
-from weft.query.query import Query
+from weft.stream.burst import Asked, Burst
 from weft.stream.catalogue import Catalogue, CatalogueFiles, ProgressFile
-from weft.stream.evolve import next_catalogue
 from weft.stream.heartbeat import is_running
 from weft.stream.requests import Requests
 
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
 
 Way = Literal["running", "stored"]
 """A change was made by the running stream, or written for the next one that starts."""
+Rows = Callable[[], "tuple[DataFrame, TimeAxis, Sink | None]"]
+"""Gives the stream's rows and sink, to check a query on if no stream runs."""
 
 
 def stored(checkpoint: str) -> Catalogue:
@@ -31,85 +31,70 @@ def stored(checkpoint: str) -> Catalogue:
     return catalogue
 
 
-def add_query(
-    checkpoint: str,
-    query: Query,
-    rows: Callable[[], tuple[DataFrame, TimeAxis, Sink | None]],
-    *,
-    backfill: bool = False,
-    timeout: float = 120.0,
-) -> Way:
-    """Add a query; `rows` gives the stream's rows and sink to check it on if no stream runs."""
+def change_queries(
+    checkpoint: str, asked: Sequence[Asked], rows: Rows | None = None, *, timeout: float = 120.0
+) -> tuple[Way, dict[str, Any]]:
+    """Make some changes, all or none; returns by whom, and since when they hold.
+
+    Changes are those of `Running.apply`, with queries as JSON values.
+    """
     catalogue = stored(checkpoint)
-    known = {entry.query.name.lower() for entry in catalogue.entries}
-    if query.name.lower() in known:
-        raise EngineError(f"query {query.name!r} runs already; drop it first")
+    burst = Burst.of(catalogue, asked)  # what is wrong with it is said here
     if is_running(checkpoint):
         requests = Requests(checkpoint)
-        requests.wait(requests.ask_add(query, backfill=backfill), timeout)
-        return "running"
-    plan = Plan.from_dict(_changeable(catalogue).plan).add([query])
+        return "running", requests.wait(requests.ask_all(asked), timeout)
+    if burst.replans and catalogue.settings.engine != "operator":
+        raise EngineError(
+            "queries of engine='rewrite' are fixed, because Spark ties their state to the plan"
+        )
+    then = _checked(catalogue, burst, checkpoint, rows)
+    CatalogueFiles(checkpoint).write(then)
+    since = {entry.query.name: entry.complete_from for entry in then.entries}
+    return "stored", {"change": then.number, "batch": then.batch, "complete_from": since}
+
+
+def _checked(catalogue: Catalogue, burst: Burst, checkpoint: str, rows: Rows | None) -> Catalogue:
+    """The catalogue after a change, whose new queries can run on the rows."""
     progress = ProgressFile(checkpoint).read()
+    if not burst.added or rows is None:
+        return burst.made_of(catalogue, progress, {})
     from weft.spark.streaming.compile import (  # Spark is needed only from here on
         argument_types,
         compile_catalogue,
     )
 
     df, axis, sink = rows()
-    types = argument_types(df, axis, [query])
-    past = [query.name] if backfill else []
-    then = next_catalogue(catalogue, plan, progress, past, types)
+    then = burst.made_of(catalogue, progress, argument_types(df, axis, burst.added))
     compiled = compile_catalogue(then, df, axis)
     if sink is not None:
         sink.check(compiled.answered, then.settings.mode)
-    CatalogueFiles(checkpoint).write(then)
-    return "stored"
+    return then
+
+
+def preview(
+    checkpoint: str, asked: Sequence[Asked], rows: Rows, *, timeout: float = 120.0
+) -> tuple[Way, list[str]]:
+    """What changes would ask for that the running stream does not project; an error if amiss."""
+    catalogue = stored(checkpoint)
+    burst = Burst.of(catalogue, asked)
+    if is_running(checkpoint):
+        requests = Requests(checkpoint)
+        made = requests.wait(requests.ask_preview(asked), timeout)
+        return "running", list(made["needs"])
+    _checked(catalogue, burst, checkpoint, rows)
+    return "stored", []
 
 
 def drop_query(checkpoint: str, name: str, *, timeout: float = 120.0) -> Way:
     """Drop a query."""
-    catalogue = stored(checkpoint)
-    entry = catalogue.entry(name)
-    if len(catalogue.entries) == 1:
-        raise EngineError(f"{name!r} is the last query of the stream: stop the stream instead")
-    if is_running(checkpoint):
-        requests = Requests(checkpoint)
-        requests.wait(requests.ask_drop(name), timeout)
-        return "running"
-    plan = Plan.from_dict(_changeable(catalogue).plan).drop([entry.query.name])
-    then = next_catalogue(catalogue, plan, ProgressFile(checkpoint).read())
-    CatalogueFiles(checkpoint).write(then)
-    return "stored"
+    return change_queries(checkpoint, [{"op": "drop", "name": name}], timeout=timeout)[0]
 
 
 def pause_query(checkpoint: str, name: str, *, timeout: float = 120.0) -> Way:
     """Hold a query's answers back; what it needs is kept up to date all the while."""
-    return _set_paused(checkpoint, name, True, timeout)
+    return change_queries(checkpoint, [{"op": "pause", "name": name}], timeout=timeout)[0]
 
 
 def resume_query(checkpoint: str, name: str, *, timeout: float = 120.0) -> Way:
-    """Answer a paused query again: every window that closes from now on, complete."""
-    return _set_paused(checkpoint, name, False, timeout)
-
-
-def _set_paused(checkpoint: str, name: str, paused: bool, timeout: float) -> Way:
-    catalogue = stored(checkpoint)
-    entry = catalogue.entry(name)
-    if (entry.paused is not None) == paused:
-        raise EngineError(f"query {name!r} is {'paused already' if paused else 'not paused'}")
-    if is_running(checkpoint):
-        requests = Requests(checkpoint)
-        ask = requests.ask_pause if paused else requests.ask_resume
-        requests.wait(ask(name), timeout)
-        return "running"
-    since = ProgressFile(checkpoint).read().batch + 1 if paused else None
-    CatalogueFiles(checkpoint).write(catalogue.with_paused(name, since))
-    return "stored"
-
-
-def _changeable(catalogue: Catalogue) -> Catalogue:
-    if catalogue.settings.engine != "operator":
-        raise EngineError(
-            "queries of engine='rewrite' are fixed, because Spark ties their state to the plan"
-        )
-    return catalogue
+    """Answer a paused or failed query again."""
+    return change_queries(checkpoint, [{"op": "resume", "name": name}], timeout=timeout)[0]

@@ -24,14 +24,12 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.output import Output
 from weft.query.query import Query
 from weft.sinks.contract import SinkQuery
-from weft.spark.arrow import arrow_schema, arrow_type, nullable_schema
+from weft.spark.arrow import arrow_schema, arrow_type
 from weft.spark.as_written import as_written
-from weft.spark.batch.fragments import fragment_plan
 from weft.spark.check import check_queries
 from weft.spark.only_spark import refuse_unfit
+from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.output_sql import OutputSql, output_sql
-from weft.spark.streaming.projection import Projection
-from weft.spark.verify.native import native
 from weft.stream.catalogue import Catalogue, Entry, Settings
 from weft.stream.evolve import first_catalogue
 from weft.stream.tree_schema import TreeSchema
@@ -39,19 +37,28 @@ from weft.stream.tree_schema import TreeSchema
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """Everything that a stream is started with."""
+    """Everything that a stream runs by under one catalogue."""
 
     program: Program
     lowerings: dict[int, Lowering]
     answered: dict[int, SinkQuery]
-    expressions: list[str]
-    """The native projection."""
-    buckets: list[tuple[str, list[str]]]
-    """Columns with a row's bucket, each of some projected keys in a form that has a hash."""
     lowered_in_sql: dict[int, OutputSql]
     """Queries that leave the operator as partials, for Spark SQL to lower."""
-    narrow: bool
-    """Whether every aggregated value has a fixed width, so that rows cannot be large."""
+    menu: Menu
+    """What is projected for it, among other things."""
+    askers: dict[str, dict[str | None, set[str]]]
+    """By expression and the rows that it is evaluated on, the names of the queries that ask."""
+
+    @property
+    def deployed(self) -> tuple[Program, dict[int, Lowering]]:
+        """What workers need to know."""
+        return self.program, self.lowerings
+
+    @property
+    def narrow(self) -> bool:
+        """Whether every aggregated value has a fixed width, so that rows cannot be large."""
+        types = self.menu.projection.types()
+        return not any(_grows(arrow_type(types[name])) for name in self.menu.wide)
 
 
 def argument_types(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> dict[str, str]:
@@ -60,31 +67,30 @@ def argument_types(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> d
         return check_queries(df, axis, queries)
 
 
-def compile_catalogue(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
-    """Work out the projection, the workers' program and the types of the answers.
+def compile_catalogue(
+    catalogue: Catalogue, df: DataFrame, axis: TimeAxis, menu: Menu | None = None
+) -> Compiled:
+    """Work out the workers' program and the types of the answers.
 
-    A query that cannot run on the DataFrame is refused here, by name.
+    What has to be projected is added to the menu. A query that cannot run on the DataFrame is
+    refused here, by name.
     """
     with as_written(df.sparkSession):
-        return _compiled(catalogue, df, axis)
+        return _compiled(catalogue, menu or Menu.of(df, axis))
 
 
-def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
-    known = check_queries(df, axis, catalogue.queries)
+def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
+    menu.check(catalogue.queries)
     if catalogue.settings.engine == "operator":
-        refuse_unfit(df, catalogue.queries, known)
-    projection = Projection(df, known)
+        refuse_unfit(menu.df, catalogue.queries, menu.projection.inner)
+    askers: dict[str, dict[str | None, set[str]]] = {}
     columns = {
-        store.number: _columns(store, _users(store, catalogue.entries), projection)
+        store.number: _columns(store, _users(store, catalogue.entries), menu, askers)
         for store in catalogue.stores
     }
-    types = projection.types()
+    types = menu.projection.types()
     arrow = {name: arrow_type(kind) for name, kind in types.items()}
-    buckets: dict[tuple[str, ...], str] = {}
-    stores = [
-        _store(store, columns[store.number], arrow, catalogue, buckets)
-        for store in catalogue.stores
-    ]
+    stores = [_store(store, columns[store.number], arrow, catalogue) for store in catalogue.stores]
     settings = catalogue.settings
     program = Program(
         catalogue.number,
@@ -101,12 +107,11 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
     lowerings: dict[int, Lowering] = {}
     answered: dict[int, SinkQuery] = {}
     lowered_in_sql: dict[int, OutputSql] = {}
-    schemas = answer_schemas(df, axis, catalogue.queries)
     for entry in catalogue.entries:
-        schema = schemas[entry.query.name]
+        schema = menu.answers(entry.query)
         answers = arrow_schema(schema)
         store = next(s for s in catalogue.stores if s.number == entry.assignments[-1].store)
-        lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, projection)
+        lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, menu)
         answered[entry.number] = SinkQuery(
             entry.number,
             entry.query.name,
@@ -116,15 +121,7 @@ def _compiled(catalogue: Catalogue, df: DataFrame, axis: TimeAxis) -> Compiled:
         )
         if sql is not None:
             lowered_in_sql[entry.number] = sql
-    return Compiled(
-        program,
-        lowerings,
-        answered,
-        projection.expressions(types),
-        [(name, [_hashed(key, types[key]) for key in keys]) for keys, name in buckets.items()],
-        lowered_in_sql,
-        narrow=not any(map(_grows, (arrow[name] for name in arrow if name[0] in "ad"))),
-    )
+    return Compiled(program, lowerings, answered, lowered_in_sql, menu, askers)
 
 
 def explain_finals(plan: Plan, df: DataFrame, axis: TimeAxis, finals: str) -> list[str]:
@@ -157,30 +154,13 @@ def _grows(kind: pa.DataType) -> bool:
     return bool(pa.types.is_nested(kind)) or kind in (pa.string(), pa.binary())
 
 
-def answer_schemas(
-    df: DataFrame, axis: TimeAxis, queries: Sequence[Query]
-) -> dict[str, T.StructType]:
-    """The schema of every plain query; queries of one shape are analysed once."""
-    found: dict[str, T.StructType] = {}
-    shapes: dict[tuple[object, ...], T.StructType] = {}
-    for query in queries:
-        gaps = query.window.slide > query.window.range
-        keys = tuple((key.name, key.native) for key in query.keys)
-        outputs = tuple((output.name, output.native) for output in query.outputs)
-        shape = (gaps, keys, outputs)
-        if shape not in shapes:
-            shapes[shape] = nullable_schema(native(df, axis, query).schema)
-        found[query.name] = shapes[shape]
-    return found
-
-
 @dataclass(frozen=True)
 class _StoreColumns:
     keys: tuple[str, ...]
     parts: tuple[tuple[tuple[str, ...], str | None], ...]
     fragments: FragmentPlan | None
     fragment_columns: tuple[str, ...]
-    buckets: tuple[str, ...]
+    bucket: str | None
 
 
 def _users(store: TreeSchema, entries: Sequence[Entry]) -> list[Query]:
@@ -192,41 +172,56 @@ def _users(store: TreeSchema, entries: Sequence[Entry]) -> list[Query]:
     ]
 
 
-def _columns(store: TreeSchema, users: Sequence[Query], projection: Projection) -> _StoreColumns:
+def _columns(
+    store: TreeSchema,
+    users: Sequence[Query],
+    menu: Menu,
+    askers: dict[str, dict[str | None, set[str]]],
+) -> _StoreColumns:
+    projection = menu.projection
     predicates = [predicate.value for predicate in store.predicates]
-    fragments = fragment_plan(projection.df, predicates) if predicates else None
+    fragments = menu.fragments(predicates) if predicates else None
+
+    def column(
+        sql: str, asking: Sequence[Query], where: str | None = None, *, normal: bool = False
+    ) -> str:
+        """What some queries ask for, of the rows that they take."""
+        guards = [q.predicate if where is None else _both(q.predicate, where) for q in asking]
+        for guard, query in zip(guards, asking, strict=True):
+            askers.setdefault(sql, {}).setdefault(guard, set()).add(query.name)
+        return projection.column(sql, guards, normal=normal)
 
     def key(expression: str) -> str:
-        guards = [q.predicate for q in users if expression in {k.expression for k in q.keys}]
-        return projection.column("k", expression, guards)
+        asking = [q for q in users if expression in {k.expression for k in q.keys}]
+        return column(expression, asking, normal=True)
 
     def part(kept: Part) -> tuple[tuple[str, ...], str | None]:
-        guards = [q.predicate for q in users if kept in store.parts_of(q)]
-        filtered = [_both(guard, kept.where) for guard in guards] if kept.where else guards
-        return (
-            tuple(projection.column(_prefix(kept), arg, filtered) for arg in prepared(kept)),
-            projection.column("w", kept.where, guards) if kept.where else None,
+        asking = [q for q in users if kept in store.parts_of(q)]
+        arguments = tuple(
+            column(arg, asking, kept.where, normal=_is_compared(kept)) for arg in prepared(kept)
         )
+        menu.wide.update(arguments)
+        return arguments, column(kept.where, asking) if kept.where else None
 
+    for query in users:
+        for sql in menu.fragments([query.predicate]).expressions if query.predicate else ():
+            askers.setdefault(sql, {}).setdefault(None, set()).add(query.name)
+    keys = {element.value: key(element.value) for element in store.keys}
+    bucket_keys = {sql: keys[sql] if sql in keys else key(sql) for sql in store.bucket_keys}
     return _StoreColumns(
-        keys=tuple(key(element.value) for element in store.keys),
+        keys=tuple(keys.values()),
         parts=tuple(part(element.value) for element in store.parts),
         fragments=fragments,
         fragment_columns=tuple(
-            projection.column("f", sql) for sql in (fragments.expressions if fragments else ())
+            projection.column(sql) for sql in (fragments.expressions if fragments else ())
         ),
-        buckets=tuple(key(expression) for expression in store.bucket_keys),
+        bucket=menu.bucket(bucket_keys),
     )
 
 
-def _hashed(key: str, kind: T.DataType) -> str:
-    """A key as something that Spark hashes; it hashes no maps."""
-    return f"to_json(struct({key}))" if "map<" in kind.simpleString() else key
-
-
-def _prefix(part: Part) -> str:
-    """Whether a part's arguments are compared for being equal (`d`), or are values (`a`)."""
-    return "d" if part.kind == "set" else "a"
+def _is_compared(part: Part) -> bool:
+    """Whether a part's arguments are compared for being equal."""
+    return part.kind == "set"
 
 
 def _both(guard: str | None, where: str) -> str:
@@ -239,7 +234,6 @@ def _store(
     columns: _StoreColumns,
     arrow: dict[str, pa.DataType],
     catalogue: Catalogue,
-    buckets: dict[tuple[str, ...], str],
 ) -> TreeProgram:
     keys = tuple(
         NumberedKey(key.number, arrow[column])
@@ -251,9 +245,6 @@ def _store(
         )
         for part, (arguments, _) in zip(store.parts, columns.parts, strict=True)
     )
-    bucket = None
-    if columns.buckets:
-        bucket = buckets.setdefault(columns.buckets, f"h{len(buckets)}")
     return TreeProgram(
         number=store.number,
         schema=ShardSchema(keys, parts),
@@ -261,7 +252,7 @@ def _store(
         predicates=tuple(predicate.number for predicate in store.predicates),
         fragments=columns.fragments,
         services=tuple(_services(store, catalogue.entries)),
-        columns=RowColumns(columns.fragment_columns, bucket, columns.keys, columns.parts),
+        columns=RowColumns(columns.fragment_columns, columns.bucket, columns.keys, columns.parts),
     )
 
 
@@ -304,7 +295,7 @@ def _lowering(
     schema: pa.Schema,
     arrow: dict[str, pa.DataType],
     types: dict[str, T.DataType],
-    projection: Projection,
+    menu: Menu,
 ) -> tuple[Lowering, OutputSql | None]:
     query = entry.query
     parts = store.parts_of(query)
@@ -317,20 +308,18 @@ def _lowering(
         return Lowering(query.name, schema, query.window.range, places), None
     fields = [("start", pa.int64())]
     fields += [
-        (f"k{at}", arrow[projection.known("k", key.expression)])
+        (f"k{at}", arrow[menu.projection.known(key.expression, normal=True)])
         for at, key in enumerate(query.keys)
     ]
     names: dict[Part, list[str]] = {}
     for at, part in enumerate(parts):
         names[part] = [f"p{at}_{component.name}" for component in monoid_of(part).components]
-        kinds = component_types(
-            part, [arrow[projection.known(_prefix(part), arg)] for arg in prepared(part)]
-        )
+        normal = _is_compared(part)
+        columns = [menu.projection.known(arg, normal=normal) for arg in prepared(part)]
+        kinds = component_types(part, [arrow[column] for column in columns])
         fields += list(zip(names[part], kinds, strict=True))
     known = {
-        sql: types[name].simpleString()
-        for (kind, sql), name in projection.columns.items()
-        if kind in ("a", "d")
+        column.sql: types[column.name].simpleString() for column in menu.projection.columns
     } | dict(store.types or {})
     lowered_in_sql = output_sql(query, store, names, known)
     return Lowering(query.name, pa.schema(fields), query.window.range, None), lowered_in_sql

@@ -72,7 +72,8 @@ def lowered_frame(
                 arrow = compiled.lowerings[entry.number].schema
                 rows = kept.where(f"query = {entry.number}").select("payload").coalesce(1)
                 partials = rows.mapInArrow(Decode(arrow), from_arrow_schema(arrow))
-                typed = compiled.lowered_in_sql[entry.number].applied(partials, axis, entry.query)
+                sql, place = compiled.lowered_in_sql[entry.number], numbers.index(entry.number)
+                typed = sql.applied(partials, axis, entry.query, place)
                 encode = Encode(entry.number, compiled.answered[entry.number].arrow)
                 # By place: mapInArrow takes a dot in a name for the way to a field.
                 placed = typed.toDF(*(f"c{at}" for at in range(len(typed.columns))))

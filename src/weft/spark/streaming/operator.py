@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from weft.engine.answer import Combined
 from weft.engine.lowering import Lowering
 from weft.engine.parcel import Parcel, Shipment, greatest
+from weft.engine.preaggregate import Preaggregate
 from weft.engine.program import Program, TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.bucket import Bucket
 from weft.engine.state.due import changed_answers, closing_answers
+from weft.errors import EngineError
 from weft.sinks.wire import COLUMNS, FIGURES, to_wire
+from weft.stream.deployment import Lookup
 
 OUTPUT = COLUMNS
 
@@ -27,11 +31,16 @@ OUTPUT = COLUMNS
 class Operator(StatefulProcessor):
     """Merges what came, answers what is due, lets go of what nobody needs.
 
-    The output's columns never depend on the queries, so that queries come and go by restarting.
+    Neither the state nor the output's columns depend on the queries: they come and go with the
+    program, which is looked up for every micro-batch.
     """
 
-    def __init__(self, program: Program, lowerings: dict[int, Lowering]) -> None:
-        self.program, self.lowerings = program, lowerings
+    program: Program
+    lowerings: dict[int, Lowering]
+
+    def __init__(self, programs: Lookup) -> None:
+        self.programs = programs
+        self.batch = -1
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.handle = handle
@@ -53,6 +62,9 @@ class Operator(StatefulProcessor):
 
     def _micro_batch(self, key: Any, parcels: list[Parcel], timers: Any) -> Iterator[pd.DataFrame]:
         began = time.perf_counter()
+        if self.batch != (batch := batch_number()):
+            self.program, self.lowerings = self.programs.at(batch)
+            self.batch = batch
         milliseconds = timers.getCurrentWatermarkInMs()
         bucket = Bucket(self.program, _State(self.pieces))
         index = bucket.index
@@ -115,7 +127,10 @@ class Operator(StatefulProcessor):
         for query in combined.queries:
             lowering = self.lowerings[query]
             if lowering.answers not in made:
-                made[lowering.answers] = lowering(combined)
+                try:
+                    made[lowering.answers] = lowering(combined)
+                except EngineError as error:
+                    raise EngineError(f"[weft query {query}] {error}") from error
             output.add(query, made[lowering.answers])
 
     def _absorb(
@@ -141,6 +156,26 @@ class Operator(StatefulProcessor):
         if old is not None:
             self.handle.deleteTimer(old)
         self.handle.registerTimer(milliseconds + 1)
+
+
+class Preaggregation:
+    """For `mapInArrow`: rows to parcels, by the program of the micro-batch."""
+
+    def __init__(self, programs: Lookup) -> None:
+        self.programs = programs
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        program, _ = self.programs.at(batch_number())
+        return Preaggregate(program)(batches)
+
+
+def batch_number() -> int:
+    """The micro-batch that the task is of; the same when it is run again."""
+    context = TaskContext.get()
+    number = None if context is None else context.getLocalProperty("streaming.sql.batchId")
+    if number is None:
+        raise EngineError("Spark does not say which micro-batch this task is of")
+    return int(number)
 
 
 class _State:

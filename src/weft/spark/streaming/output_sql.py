@@ -12,6 +12,7 @@ from weft.algebra.part import Part
 from weft.errors import EngineError
 from weft.plan.time_axis import TimeAxis, quote
 from weft.query.query import Query
+from weft.stream.places import lowered_at
 from weft.stream.tree_schema import TreeSchema
 
 
@@ -25,8 +26,11 @@ class OutputSql:
     """Name and SQL of each output."""
     having: str | None
 
-    def applied(self, frame: DataFrame, axis: TimeAxis, query: Query) -> DataFrame:
-        """The plain query's columns and rows, from its combined partials."""
+    def applied(self, frame: DataFrame, axis: TimeAxis, query: Query, number: int = 0) -> DataFrame:
+        """The plain query's columns and rows, from its combined partials.
+
+        By `number` an error of Spark's tells whose it is.
+        """
         columns = [("window", axis.window("start", query.window.range))]
         columns += [(key.name, f"k{at}") for at, key in enumerate(query.keys)]
         # The partials go into one column, so that no name of the query's can mean one of theirs.
@@ -34,10 +38,10 @@ class OutputSql:
             f"struct(*) AS {self.inner}", *(f"{sql} AS {quote(name)}" for name, sql in columns)
         )
         selected = [quote(name) for name, _ in columns]
-        selected += [f"{sql} AS {quote(name)}" for name, sql in self.outputs]
+        selected += [lowered_at(number, f"{sql} AS {quote(name)}") for name, sql in self.outputs]
         if self.having is None:
             return named.selectExpr(*selected)
-        kept = named.selectExpr(*selected, f"{self.having} AS {self.inner}")
+        kept = named.selectExpr(*selected, lowered_at(number, f"{self.having} AS {self.inner}"))
         return kept.where(self.inner).drop(self.inner)
 
 

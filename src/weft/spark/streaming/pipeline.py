@@ -11,12 +11,12 @@ from weft.engine.preaggregate import (
     MAX_EVENT_TIME,
     SPARK_SCHEMA,
     TIME,
-    Preaggregate,
 )
 from weft.plan.time_axis import TimeAxis
 from weft.query.duration import parse_duration
-from weft.spark.streaming.compile import Compiled
-from weft.spark.streaming.operator import OUTPUT, Operator
+from weft.spark.streaming.menu import Menu
+from weft.spark.streaming.operator import OUTPUT, Operator, Preaggregation
+from weft.stream.deployment import Lookup
 from weft.stream.future_rows import Guard
 
 _EVENT = "weft_event"
@@ -49,28 +49,28 @@ def squeezed(units: str) -> str:
 
 
 def answers_frame(
-    df: DataFrame, axis: TimeAxis, watermark: str, compiled: Compiled, guard: Guard
+    menu: Menu, watermark: str, buckets: int, programs: Lookup, guard: Guard
 ) -> DataFrame:
     """Every query's answers, and the operator's figures: columns that no query changes."""
+    axis = menu.axis
     delay = delay_ms(watermark, axis)
     units = axis.units()
-    buckets = compiled.program.buckets
     projected = (
-        df.where(f"{axis.quoted} IS NOT NULL")
+        menu.df.where(f"{axis.quoted} IS NOT NULL")
         .selectExpr(
             f"{units} AS {TIME}",
             f"{guard.condition(units)} AS {AHEAD}",
-            *compiled.expressions,
+            *menu.projection.expressions(),
         )
         .selectExpr(
             "*",
             *(
                 f"CAST(pmod(xxhash64({', '.join(keys)}), {buckets}) AS INT) AS {name}"
-                for name, keys in compiled.buckets
+                for name, keys in menu.hashed()
             ),
         )
     )
-    parcels = projected.mapInArrow(Preaggregate(compiled.program), SPARK_SCHEMA)
+    parcels = projected.mapInArrow(Preaggregation(programs), SPARK_SCHEMA)
     # Spark's watermark asks for nothing but the latest time, which a parcel knows of its rows: put
     # behind it, the watermark costs nothing per row. It begins at the epoch, where a task without
     # rows, or with none that the guard lets through, leaves it.
@@ -84,7 +84,5 @@ def answers_frame(
     return (
         timed.select(BUCKET, "parcel", never_late)
         .groupBy(BUCKET)
-        .transformWithStateInPandas(
-            Operator(compiled.program, compiled.lowerings), OUTPUT, "append", "EventTime"
-        )
+        .transformWithStateInPandas(Operator(programs), OUTPUT, "append", "EventTime")
     )

@@ -10,7 +10,7 @@ Spark evaluates everything here, so that types, casts, nulls and errors are Spar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame
@@ -22,9 +22,8 @@ from weft.plan.time_axis import quote
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.writer import write
 from weft.spark.arrow import nullable
-
-NORMAL = ("k", "d")
-"""Prefixes of what is compared for being equal: keys, and what is counted as distinct."""
+from weft.stream.columns import Column
+from weft.stream.places import projected_at
 
 
 @dataclass
@@ -32,50 +31,80 @@ class Projection:
     """Expressions over the stream's rows, each computed once, under short names."""
 
     df: DataFrame
-    inner: Mapping[str, str]
+    inner: dict[str, str]
     """Spark's names of the types of expressions, and of what they are made of."""
-    names: dict[tuple[str, str], str] = field(default_factory=dict)
-    columns: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Of an expression as the query has it, a column that holds it (perhaps on some rows only)."""
+    columns: list[Column] = field(default_factory=list)
+    held: dict[tuple[str, bool], list[Column]] = field(default_factory=dict)
+    """By expression and form, the columns that hold it, perhaps on some rows only."""
     given: dict[str, T.DataType] = field(default_factory=dict)
     """The type that Spark gives each column, which may have fields that are never null."""
+    probes: tuple[Column, ...] = ()
+    """Columns that nobody reads, evaluated before the others to see which of them fails."""
 
-    def column(self, prefix: str, sql: str, guards: Sequence[str | None] = ()) -> str:
+    def copy(self) -> Projection:
+        """The same, to try out what else would have to be projected; types are common to both."""
+        held = {place: list(columns) for place, columns in self.held.items()}
+        return Projection(self.df, self.inner, list(self.columns), held, dict(self.given))
+
+    def column(self, sql: str, guards: Sequence[str | None] = (), *, normal: bool = False) -> str:
         """The column that holds an expression, evaluated only where one of the guards is true.
 
-        A guard of None is a query that takes every row.
+        A guard of None is a query that takes every row; `normal` is for what is compared for being
+        equal: keys, and what is counted as distinct.
         """
-        text = sql
-        if guards and None not in guards and may_raise(read_expression(sql), self.inner.get):
-            conditions = [guard for guard in dict.fromkeys(guards) if guard is not None]
-            # A guard that can fail keeps its order: Spark takes what occurs twice out of AND.
-            shields = [write(shielded(read_expression(g), self.inner.get)) for g in conditions]
-            taken = " OR ".join(f"coalesce({shield}, false)" for shield in shields)
-            text = f"CASE WHEN {taken} THEN {sql} END"
-        name = self.names.setdefault((prefix, text), f"{prefix}{len(self.names)}")
-        self.columns.setdefault((prefix, sql), name)
-        return name
+        wanted = None
+        if guards and None not in guards and self.may_raise(sql):
+            wanted = frozenset(guard for guard in guards if guard is not None)
+        form = normal and self._has_forms(sql)
+        held = self.held.setdefault((sql, form), [])
+        for column in held:
+            # On more rows than asked for is as good: no query looks at the others.
+            if column.guards is None or (wanted is not None and wanted <= column.guards):
+                return column.name
+        held.append(Column(f"c{len(self.columns)}", sql, wanted, form))
+        self.columns.append(held[-1])
+        return held[-1].name
 
-    def known(self, prefix: str, sql: str) -> str:
+    def may_raise(self, sql: str) -> bool:
+        """Whether an expression can fail on some row."""
+        return may_raise(read_expression(sql), self.inner.get)
+
+    def _has_forms(self, sql: str) -> bool:
+        kind = self.inner.get(sql)
+        return kind is None or any(sign in kind for sign in ("float", "double", "map<"))
+
+    def known(self, sql: str, *, normal: bool = False) -> str:
         """A column that was asked for before."""
-        return self.columns[prefix, sql]
+        return self.held[sql, normal and self._has_forms(sql)][0].name
 
     def types(self) -> dict[str, T.DataType]:
-        """The Spark type of every column."""
-        columns = [F.expr(sql).alias(name) for (_, sql), name in self.names.items()]
-        if not columns:
-            return {}
-        found = {f.name: f.dataType for f in self.df.select(*columns).schema.fields}
-        self.given.update(found)
-        return {name: nullable(kind) for name, kind in found.items()}
+        """The Spark type of every column; Spark is asked once for each."""
+        new = [column for column in self.columns if column.name not in self.given]
+        if new:
+            frame = self.df.select(*(F.expr(self._guarded(c)).alias(c.name) for c in new))
+            self.given.update({f.name: f.dataType for f in frame.schema.fields})
+        return {column.name: nullable(self.given[column.name]) for column in self.columns}
 
-    def expressions(self, types: dict[str, T.DataType]) -> list[str]:
-        """SQL of every column, of these types."""
-        made = []
-        for (prefix, sql), name in self.names.items():
-            text = f"({sql})" if types[name] == self.given[name] else _cast(sql, types[name])
-            text = normal_key(text, types[name]) if prefix in NORMAL else text
-            made.append(f"{text} AS {name}")
+    def _guarded(self, column: Column) -> str:
+        if column.guards is None:
+            return column.sql
+        # A guard that can fail keeps its order: Spark takes what occurs twice out of AND.
+        shields = (shielded(read_expression(g), self.inner.get) for g in sorted(column.guards))
+        taken = " OR ".join(f"coalesce({write(shield)}, false)" for shield in shields)
+        return f"CASE WHEN {taken} THEN {column.sql} END"
+
+    def expressions(self) -> list[str]:
+        """SQL of every column."""
+        made = [
+            projected_at(number, f"{self._guarded(probe)} AS {probe.name}")
+            for number, probe in enumerate(self.probes, start=len(self.columns))
+        ]
+        types = self.types()
+        for number, column in enumerate(self.columns):
+            sql, kind = self._guarded(column), types[column.name]
+            text = f"({sql})" if kind == self.given[column.name] else _cast(sql, kind)
+            text = f"{normal_key(text, kind) if column.normal else text} AS {column.name}"
+            made.append(projected_at(number, text) if self.may_raise(column.sql) else text)
         return made
 
 

@@ -6,13 +6,14 @@ import json
 import threading
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from weft.engine.overload import blamed, too_much_state
+from weft.engine.overload import too_much_state
 from weft.engine.parcel import greatest
 from weft.engine.state.lanes import explain_lanes
 from weft.errors import EngineError
@@ -20,22 +21,23 @@ from weft.job.variables import redact
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.query.trust import check_untrusted
 from weft.sinks import MicroBatch, Sink
 from weft.sinks.files import locate
 from weft.spark.as_written import as_written, texts_as_written
-from weft.spark.failures import spark_message
-from weft.spark.streaming.compile import Compiled, argument_types, compile_catalogue
+from weft.spark.failures import short, spark_message
+from weft.spark.streaming.launch import halt, launch
 from weft.spark.streaming.listener import listen
 from weft.spark.streaming.lower_in_sql import lowered_frame
 from weft.spark.streaming.pipeline import answers_frame
 from weft.spark.streaming.rewrite import rewritten_frame
+from weft.spark.streaming.versions import Version, Versions
 from weft.stream.adaptive import Adapter, measured_lines
-from weft.stream.burst import Burst
-from weft.stream.catalogue import Catalogue, CatalogueFiles, Progress, ProgressFile
-from weft.stream.evolve import next_catalogue
+from weft.stream.between import Between
+from weft.stream.burst import NONE_LEFT, Asked
+from weft.stream.catalogue import Catalogue, Failure, Progress, ProgressFile
+from weft.stream.culprits import Verdict, judge
 from weft.stream.future_rows import Guard, observed
-from weft.stream.handling import Handling
+from weft.stream.handling import Handling, NeedsRestart
 from weft.stream.heartbeat import Heartbeat
 from weft.stream.metrics import MetricsServer, prometheus
 from weft.stream.requests import Requests
@@ -43,20 +45,9 @@ from weft.stream.status import Status, Tally, status_of
 from weft.stream.status_file import Board, sink_facts
 from weft.stream.trigger import Trigger
 
-_CONF = {
-    # The only store that transformWithState runs on.
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
-    # Commits of a micro-batch write what changed instead of a snapshot.
-    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
-    # Batches of Arrow rows large enough that aggregating them pays.
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
-}
-# Spark asks for the size of the Arrow batch after every row, which takes longer than writing the
-# row, unless the bound is this one. It is lifted where the number of rows is bound enough.
-_UNBOUND = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
-_POLL = 1.0
+Made = TypeVar("Made")
+_POST = 1.0
+"""Seconds between two reports of the status."""
 _SAID = 500
 """Characters of an error that are handed back to Spark; the whole is in `status().error`."""
 # By this text, and no other, Spark knows an error of a Python sink that its own stop() caused.
@@ -64,6 +55,7 @@ _INTERRUPTED = (
     "py4j.protocol.Py4JJavaError: An error occurred while calling the sink: "
     "java.lang.InterruptedException"
 )
+_RETRIES = 3
 _TRANSIENT = "Python worker failed to connect back"
 
 
@@ -81,6 +73,7 @@ class Running:
         trigger: Trigger,
         adaptive: bool = False,
         guard: Guard | None = None,
+        offer: Sequence[str] = (),
         hide: Callable[[str], str] = redact,
     ) -> None:
         self.df, self.axis, self.sink, self.checkpoint = df, axis, sink, checkpoint
@@ -88,7 +81,7 @@ class Running:
         self._hide = hide
         self._observed = (0, -1)
         self.guard = Guard.of("auto", axis) if guard is None else guard
-        self._files, self._progress_file = CatalogueFiles(checkpoint), ProgressFile(checkpoint)
+        self._progress_file = ProgressFile(checkpoint)
         self._requests = Requests(checkpoint)
         self._requests.abandon()
         self._handling = Handling(self, self._requests, hide)
@@ -96,26 +89,33 @@ class Running:
         self._progress = self._progress_file.read()
         self._tally = Tally()
         self._lock = threading.RLock()
+        """Held by whoever changes the stream from outside; never waited for by a micro-batch."""
+        self._between = Between()
         self._stopped = threading.Event()
         self._pausing = threading.Event()
         self._server: MetricsServer | None = None
         self._error: str | None = None
+        self._said: str | None = None
+        """The last error of a micro-batch in a sentence."""
         self._stream: str | None = None
         self._adapter = Adapter()
-        self._retries = 3
+        self._retries = _RETRIES
         self._excess: tuple[int, str] | None = None
         self._listener = listen(df.sparkSession)
-        self.catalogue = catalogue
-        self._compiled = self._compile(catalogue)
-        self._query = self._launch()
+        self._versions = Versions(
+            df, axis, sink, checkpoint=checkpoint, offer=offer, catalogue=catalogue
+        )
+        self._query = self._launch(self._versions.now)
         self._heartbeat = Heartbeat(checkpoint).start()
         self._thread = threading.Thread(target=self._watch, name="weft-requests", daemon=True)
         self._thread.start()
 
     # Starting and stopping.
 
-    def _compile(self, catalogue: Catalogue) -> Compiled:
-        return compile_catalogue(catalogue, self.df, self.axis)
+    @property
+    def catalogue(self) -> Catalogue:
+        """The queries that run, and by which plan."""
+        return self._versions.catalogue
 
     @property
     def spark(self) -> SparkSession:
@@ -123,37 +123,36 @@ class Running:
         return self.df.sparkSession
 
     @texts_as_written
-    def _launch(self) -> StreamingQuery:
-        settings = self.catalogue.settings
-        self.sink.open(self._compiled.answered, settings.mode)
-        conf = self.df.sparkSession.conf
-        wanted = {**_CONF, "spark.sql.shuffle.partitions": str(settings.partitions)}
-        wanted |= _UNBOUND if self._compiled.narrow else {}
-        before: dict[str, str | None] = {name: conf.get(name, None) for name in wanted}
-        for name, setting in wanted.items():
-            conf.set(name, setting)
-        try:  # the stream runs in a copy of the session, made as it starts
-            frame = self._frame()
-            writer = frame.writeStream.foreachBatch(self._deliver)
-            writer = writer.option("checkpointLocation", self.checkpoint)
-            query = writer.trigger(**dict(self.trigger.options)).start()
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    conf.unset(name)
-                else:
-                    conf.set(name, value)
+    def _launch(self, version: Version) -> StreamingQuery:
+        """Start the Spark query under a version that was compiled for it."""
+        before = self._versions.now, self._versions.past
+        try:
+            self._versions.begin(version, self._progress)
+            query = launch(
+                lambda: self._frame(version),
+                self.df,
+                self._deliver,
+                checkpoint=self.checkpoint,
+                trigger=self.trigger,
+                partitions=version.catalogue.settings.partitions,
+                narrow=version.compiled.narrow,
+            )
+        except Exception:
+            self._versions.now, self._versions.past = before
+            raise
         if self._listener is not None:
             self._listener.identity = str(query.id)
         return query
 
-    def _frame(self) -> DataFrame:
-        settings = self.catalogue.settings
+    def _frame(self, version: Version) -> DataFrame:
+        settings = version.catalogue.settings
         guard = self.guard.since(self._progress.max_event_time, self._progress.clock)
         if settings.engine == "operator":
-            return answers_frame(self.df, self.axis, settings.watermark, self._compiled, guard)
-        plan = Plan.from_dict(self.catalogue.plan)
-        numbers = {entry.query.name: entry.number for entry in self.catalogue.entries}
+            menu, buckets = version.compiled.menu, version.compiled.program.buckets
+            programs = self._versions.deployment.lookup
+            return answers_frame(menu, settings.watermark, buckets, programs, guard)
+        plan = Plan.from_dict(version.catalogue.plan)
+        numbers = {entry.query.name: entry.number for entry in version.catalogue.entries}
         return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers, guard)
 
     def _deliver(self, frame: DataFrame, number: int) -> None:
@@ -163,27 +162,30 @@ class Running:
         recurses once per character: a long text ends the stream with a stack overflow instead.
         """
         try:
-            self._deliver_batch(frame, number)
+            with self._between.micro_batch():
+                self._deliver_batch(frame, number)
         except Exception as error:
             if self._pausing.is_set():
                 raise EngineError(_INTERRUPTED) from None
             self._error = self._hide(str(error))
             said = spark_message(error) or f"{type(error).__name__}: {error}"
             text = " ".join(self._hide(said).split()).replace("py4j.protocol.", "")
+            self._said = text
             raise EngineError(f"micro-batch {number} was not delivered: {text[:_SAID]}") from None
 
     def _deliver_batch(self, frame: DataFrame, number: int) -> None:
         began, clock = time.perf_counter(), time.time_ns() // 1000
         self.guard.check_clock(clock, self._progress.clock)
-        compiled = self._compiled
-        silent = self.catalogue.silent(number)
+        version = self._versions.at(number)
+        catalogue, compiled = version.catalogue, version.compiled
+        silent = catalogue.silent(number)
         if silent:
             frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(silent)))})")
         with (
             as_written(frame.sparkSession),
-            lowered_frame(frame, self.axis, compiled, self.catalogue) as lowered,
+            lowered_frame(frame, self.axis, compiled, catalogue) as lowered,
         ):
-            mode = self.catalogue.settings.mode
+            mode = catalogue.settings.mode
             batch = MicroBatch(number, lowered, compiled.answered, mode, self._identity())
             figures = self.sink.deliver(batch)
         for one in figures:  # an answer that was held back was not given
@@ -192,14 +194,14 @@ class Running:
             greatest(one["high"] for one in figures),
             greatest(one["watermark"] for one in figures),
             number,
-            self.catalogue.number,
+            catalogue.number,
             clock,
         )
         self._progress_file.write(progress)
         self._progress = progress
         self._observed_ahead()
         self._tally.add(number, figures, time.perf_counter() - began)
-        self._excess = too_much_state(figures, self.catalogue.youngest_untrusted())
+        self._excess = too_much_state(figures, catalogue.youngest_untrusted())
 
     def _identity(self) -> str:
         """Spark's name for the stream, which it keeps in the checkpoint from the start on.
@@ -234,22 +236,7 @@ class Running:
             self._post()
 
     def _halt(self, timeout: float = 60.0) -> None:
-        """Stop the Spark query between two micro-batches, or in the middle after `timeout`.
-
-        In the middle is safe too: a micro-batch that was not committed is run again.
-        """
-        query = self._query
-        before = _batch_of(query)
-        ends = time.monotonic() + timeout
-        while query.isActive and time.monotonic() < ends:
-            if not query.status["isTriggerActive"] or _batch_of(query) != before:
-                break
-            time.sleep(0.02)
-        self._pausing.set()
-        try:
-            query.stop()
-        finally:
-            self._pausing.clear()
+        halt(self._query, self._pausing, timeout)
 
     @property
     def last_query(self) -> StreamingQuery:
@@ -276,6 +263,8 @@ class Running:
                 # What a sink said is nearer to the cause.
                 self._error = self._error or self._hide(str(error))
                 self._close()
+                if self._error.startswith(NONE_LEFT):
+                    raise EngineError(self._error) from None
                 raise
             with self._lock:
                 if done and query is self._query:
@@ -286,24 +275,48 @@ class Running:
     def _recovered(self, failed: StreamingQuery) -> bool:
         """Whether the stream goes on: under another run by now, or started again here.
 
-        On a machine that is overloaded a Python worker may not come up within Spark's patience.
-        Nothing is lost by trying again, a few times.
+        Without a query that has failed; or as it is, where a Python worker did not come up within
+        Spark's patience on a machine that is overloaded. Nothing is lost by trying again.
         """
         with self._lock:
             if failed is not self._query:
                 return True
-            beyond = blamed(f"{failed.exception()} {self._error}")
-            if beyond is not None and not self._stopped.is_set():
-                return self._take_out(*beyond)
-            if (
-                self._stopped.is_set()
-                or not self._retries
-                or _TRANSIENT not in f"{failed.exception()} {self._error}"
-            ):
+            if self._stopped.is_set():
+                return False
+            text = f"{self._error}\n{failed.exception()}"
+            said = short(self._said or text)
+            version = self._versions.at(self._progress.batch + 1)
+            verdict = judge(text, said, self._progress.batch + 1, version.asking)
+            if verdict is not None:
+                return self._go_on(verdict)
+            if not self._retries or _TRANSIENT not in text:
                 return False
             self._retries -= 1
-            self._query = self._launch()
+            self._query = self._launch(self._versions.again())
             return True
+
+    def _go_on(self, verdict: Verdict) -> bool:
+        """Start the stream again without queries that failed, or to find out which they are."""
+        if not verdict.failures:
+            if not self._retries:
+                return False
+            self._retries -= 1
+            self._query = self._launch(self._versions.again(verdict.probes))
+            return True
+        self._retries = _RETRIES
+        try:
+            asked = [{"op": "fail", "failure": failure} for failure in verdict.failures]
+            version, _ = self._versions.altered(asked, self._progress, live=False)
+        except EngineError as error:  # none is left
+            self._error = self._hide(str(error))
+            return False
+        self._switch(version, launch=True)
+        self._error = self._hide("; ".join(failure.said for failure in verdict.failures))
+        return True
+
+    def _relaunch(self) -> None:
+        """Start the Spark query again under the catalogue as it is."""
+        self._query = self._launch(self._versions.again())
 
     # Queries come and go.
 
@@ -311,134 +324,127 @@ class Running:
         """Weave a query (or the SQL of one) in, from the next micro-batch on.
 
         It is answered from the first window that starts after everything seen so far; with
-        `backfill`, from the first open window of which the slices are already kept.
+        `backfill`, from the first open window of which the slices are already kept. A query that
+        asks for nothing but what the stream projects (see `Loom(offer=...)`) is woven in without a
+        pause; for others Spark's query is started again.
         """
         if isinstance(query, str):
             from weft.query.sql import parse_query
 
             query = parse_query(query, name)
-        check_untrusted([query])
-        with self._lock:
-            if query.window.axis != self.axis.axis:
-                raise EngineError(
-                    f"query {query.name!r}: its window is on a {query.window.axis} axis, and the "
-                    f"time column {self.axis.column!r} is of kind {self.axis.kind}"
-                )
-            names = {known.name.lower() for known in self.catalogue.queries}
-            if query.name.lower() in names:
-                raise EngineError(f"query {query.name!r} runs already; drop it first")
-            plan = Plan.from_dict(self.catalogue.plan).add([query])
-            self._change(plan, backfill=[query.name] if backfill else [])
+        self.apply([{"op": "add", "query": query, "backfill": backfill}])
 
     def drop(self, name: str) -> None:
         """Take a query out, from the next micro-batch on; its state is freed."""
-        with self._lock:
-            entry = self.catalogue.entry(name)
-            if len(self.catalogue.entries) == 1:
-                raise EngineError(f"{name!r} is the last query of the stream: stop() it instead")
-            plan = Plan.from_dict(self.catalogue.plan).drop([entry.query.name])
-            self._change(plan)
+        self.apply([{"op": "drop", "name": name}])
 
     def pause(self, name: str) -> None:
         """Hold a query's answers back from the next micro-batch on; its state is kept up to date.
 
         Windows that close while it is paused are not answered, then or later.
         """
-        self._set_paused(name, True)
+        self.apply([{"op": "pause", "name": name}])
 
     def resume(self, name: str) -> None:
         """Answer a paused query again: every window that closes from now on, complete."""
-        self._set_paused(name, False)
-
-    def _set_paused(self, name: str, paused: bool) -> None:
-        with self._lock:
-            if (self.catalogue.entry(name).paused is not None) == paused:
-                raise EngineError(
-                    f"query {name!r} is {'paused already' if paused else 'not paused'}"
-                )
-            was_active = self.is_active
-            if was_active:
-                self._halt()
-            since = self._progress.batch + 1 if paused else None
-            self._switch(self.catalogue.with_paused(name, since), self._compiled, launch=was_active)
-
-    def apply(self, asked: Sequence[dict[str, Any]]) -> None:
-        """Make one change of some requests that came together; an error if any is amiss."""
-        with self._lock:
-            burst = Burst.of(self.catalogue.queries, asked)
-            if burst.changes:
-                self._change(burst.applied(Plan.from_dict(self.catalogue.plan)), burst.backfill)
-
-    def _take_out(self, number: int, why: str) -> bool:
-        """Drop a query that is beyond its limits, and go on; False if it is the only one."""
-        with self._lock:
-            found = [entry for entry in self.catalogue.entries if entry.number == number]
-            if not found or len(self.catalogue.entries) == 1:
-                return False
-            name = found[0].query.name
-            plan = Plan.from_dict(self.catalogue.plan).drop([name])
-            was_active = self.is_active
-            if was_active:
-                self._halt()
-            catalogue = next_catalogue(self.catalogue, plan, self._progress)
-            self._switch(catalogue, self._compile(catalogue), launch=True)
-            self._error = f"query {name!r} was taken out: {why}"
-            return True
+        self.apply([{"op": "resume", "name": name}])
 
     def replan(self, plan: Plan) -> None:
         """Go on under another plan of the same queries."""
+        self.apply([{"op": "plan", "plan": plan}])
+
+    def apply(self, asked: Sequence[Asked]) -> dict[str, Any]:
+        """Make some changes, all or none; returns since when they hold.
+
+        A change has an `op`: add (with `query` and perhaps `backfill`), drop, pause or resume
+        (with `name`).
+        """
         with self._lock:
-            self._change(plan)
+            if self.is_active and self.fits(asked):
+                try:
+                    return self.soon(lambda: self.change(asked)).result()
+                except NeedsRestart:  # others have changed since what it has to fit
+                    pass
+            return self.restart(asked)
 
-    def _change(self, plan: Plan, backfill: Sequence[str] = ()) -> None:
-        """Write the next catalogue between two micro-batches, and go on with it."""
-        if self.catalogue.settings.engine != "operator":
-            raise EngineError(
-                "queries of engine='rewrite' are fixed, because Spark ties their state to the "
-                "plan: use engine='operator' to add and drop them"
-            )
-        # What can be wrong with the queries shows here, before the stream is touched.
-        types = argument_types(self.df, self.axis, plan.queries)
-        tried = self._compile(next_catalogue(self.catalogue, plan, self._progress, backfill, types))
-        self.sink.check(tried.answered, self.catalogue.settings.mode)
-        was_active = self.is_active
-        if was_active:
-            self._halt()
-        try:
-            catalogue = next_catalogue(self.catalogue, plan, self._progress, backfill, types)
-            self._switch(catalogue, self._compile(catalogue), launch=was_active)
-        except Exception:
-            if was_active and not self.is_active:
-                self._query = self._launch()
-            raise
+    def soon(self, work: Callable[[], Made]) -> Future[Made]:
+        """Have work done between two micro-batches."""
+        return self._between.soon(work)
 
-    def _switch(self, catalogue: Catalogue, compiled: Compiled, *, launch: bool) -> None:
+    def fits(self, asked: Sequence[Asked]) -> bool:
+        """Whether the running stream can make a change without a restart.
+
+        What can be wrong with a change shows here, before the stream is touched.
+        """
+        return not self.needs(asked)
+
+    def needs(self, asked: Sequence[Asked]) -> list[str]:
+        """What a change asks for that the stream does not project: why it needs a restart."""
+        return self._versions.altered(asked, self._progress, live=True)[1]
+
+    def change(self, asked: Sequence[Asked]) -> dict[str, Any]:
+        """Make a change without a restart; returns since when it holds. For work of `soon`."""
+        self._versions.change(asked, self._progress)
+        return self._versions.made()
+
+    def restart(self, asked: Sequence[Asked]) -> dict[str, Any]:
+        """Make a change by starting Spark's query again; returns since when it holds."""
+        with self._lock:
+            tried, _ = self._versions.altered(asked, self._progress, live=False)
+            if tried is self._versions.now:
+                return self._versions.made()
+            was_active = self.is_active
+            if was_active:
+                self._halt()
+            try:  # again, because the last micro-batch has seen later rows
+                version, _ = self._versions.altered(asked, self._progress, live=False)
+                self._switch(version, launch=was_active)
+            except Exception:
+                if was_active and not self.is_active:
+                    self._relaunch()
+                raise
+            return self._versions.made()
+
+    def _take_out(self, number: int, why: str) -> None:
+        """Go on without a query that is beyond its limits, if there is another."""
+        with self._lock:
+            found = [entry for entry in self.catalogue.entries if entry.number == number]
+            if found and len(self.catalogue.entries) > 1:
+                failure = Failure(number, found[0].query, self._progress.batch + 1, why, "")
+                self.apply([{"op": "fail", "failure": failure}])
+                self._error = failure.said
+
+    def _switch(self, version: Version, *, launch: bool) -> None:
         """Make this the catalogue; if the stream cannot be started with it, nothing has changed."""
-        before = self.catalogue, self._compiled
-        self._files.write(catalogue)
-        self.catalogue, self._compiled = catalogue, compiled
+        files = self._versions.files
+        files.write(version.catalogue)
         try:
             if launch:
-                self._query = self._launch()
+                self._query = self._launch(version)
+            else:
+                self._versions.now = version
         except Exception:
-            self._files.withdraw(catalogue)
-            self.catalogue, self._compiled = before
+            files.withdraw(version.catalogue)
             raise
 
     def _watch(self) -> None:
         """Pick up requests from other processes, and re-plan where that was asked for."""
-        while not self._stopped.wait(_POLL):
+        posted = 0.0
+        while not self._stopped.wait(self._requests.pace):
             try:
+                self._handling.carry_out()
+                if time.monotonic() - posted < _POST:
+                    continue
                 query = self._query
                 if not query.isActive and query.exception() is not None:
                     self._recovered(query)
-                self._handling.carry_out()
                 if self._excess is not None:
                     self._take_out(*self._excess)
                     self._excess = None
                 if self.adaptive:
                     self._adapt()
                 self._post()
+                posted = time.monotonic()
             except Exception as error:  # the stream itself goes on
                 self._error = self._hide(str(error))
 
@@ -463,10 +469,9 @@ class Running:
 
     def status(self) -> Status:
         """Rates, lag, state, late rows and each query's share, as of the last micro-batch."""
-        with self._lock:
-            catalogue, tally, query = self.catalogue, self._tally, self._query
+        query, tally = self._query, self._tally
         return status_of(
-            catalogue,
+            self.catalogue,
             tally,
             self._progress,
             query.lastProgress or (self._listener.last if self._listener else None),
@@ -474,6 +479,7 @@ class Running:
             timed=self.axis.kind != "integer",
             ahead_rows=tally.ahead_rows + self._observed_ahead(),
             error=self._error,
+            failed=not query.isActive and query.exception() is not None,
             damaged_requests=self._requests.damaged(),
         )
 
@@ -497,7 +503,9 @@ class Running:
         plan = Plan.from_dict(self.catalogue.plan)
         lines = [plan.explain(), *measured_lines(plan, self.catalogue, self._tally, self._rate())]
         if self.catalogue.settings.engine == "operator":
-            lines += explain_lanes(self._compiled.program.stores, self.catalogue.settings.finals)
+            lines += explain_lanes(
+                self._versions.now.compiled.program.stores, self.catalogue.settings.finals
+            )
         return "\n".join(lines)
 
     @property
@@ -509,8 +517,3 @@ class Running:
     def progress(self) -> Progress:
         """How far the stream has come."""
         return self._progress
-
-
-def _batch_of(query: StreamingQuery) -> int:
-    progress = query.lastProgress
-    return -1 if progress is None else int(progress["batchId"])

@@ -23,6 +23,7 @@ from weft.sinks.apart import check_apart
 from weft.sinks.files import private_folder
 from weft.spark.failures import connector_advice, has_format
 from weft.spark.streaming.compile import argument_types, compile_catalogue
+from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.running import Running
 from weft.stream.catalogue import (
     Catalogue,
@@ -54,6 +55,7 @@ def start(
     metrics_port: int | None = None,
     max_ahead: str | None = "auto",
     finals: str | None = None,
+    offer: Sequence[str] = (),
     hide: Callable[[str], str] = redact,
     **planning: Any,
 ) -> Running:
@@ -62,8 +64,9 @@ def start(
     On a new checkpoint the queries given are planned and written to its catalogue. On one that has
     a catalogue, no queries need be given; of those that are, only new ones are added. `max_ahead`
     is how far ahead of the clock a row may be before it is set aside; `finals` names the structure
-    that answers windows, by default the one that the checkpoint ran with last; `hide` takes
-    secrets out of what errors say.
+    that answers windows, by default the one that the checkpoint ran with last; `offer` has
+    expressions that are projected beyond what queries ask for, so that queries over them come
+    without a restart; `hide` takes secrets out of what errors say.
     """
     if finals is not None:
         check_name(finals)
@@ -91,11 +94,11 @@ def start(
         _check(now, axis, watermark, output_mode)
         types = partial(argument_types, df, axis)
         catalogue = reconciled(now, files.ever(), queries, progress, types)
-        catalogue = _with_finals(catalogue, now, finals)
+        catalogue = _with_finals(catalogue, now, finals, progress)
     target = ParquetSink(sink) if isinstance(sink, str) else sink
     if catalogue is not now:
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
-        compiled = compile_catalogue(catalogue, df, axis)
+        compiled = compile_catalogue(catalogue, df, axis, Menu.of(df, axis, offer))
         target.check(compiled.answered, catalogue.settings.mode)
         private_folder(checkpoint)  # before anything is in it, of weft's or of Spark's
         files.write(catalogue)
@@ -109,6 +112,7 @@ def start(
             trigger=when,
             adaptive=adaptive,
             guard=guard,
+            offer=offer,
             hide=hide,
         )
     except Exception:
@@ -180,13 +184,15 @@ def _check_finals(engine: str, finals: str | None) -> None:
         )
 
 
-def _with_finals(catalogue: Catalogue, now: Catalogue, finals: str | None) -> Catalogue:
+def _with_finals(
+    catalogue: Catalogue, now: Catalogue, finals: str | None, progress: Progress
+) -> Catalogue:
     """The catalogue with another structure, if another is asked for: it is made from the slices."""
     if finals is None or finals == catalogue.settings.finals:
         return catalogue
     _check_finals(catalogue.settings.engine, finals)
     settings = replace(catalogue.settings, finals=finals)
-    return replace(catalogue, number=now.number + 1, settings=settings)
+    return replace(catalogue, number=now.number + 1, settings=settings, batch=progress.batch + 1)
 
 
 def _check_connectors(spark: SparkSession, sink: Sink) -> None:

@@ -1,8 +1,8 @@
 """Each structure over an array that is all there: windows in order, one compiled loop a structure.
 
 The ranges `[low, high)` ascend at both ends and none is empty; `out` gets one partial for each.
-Positions are rows, so the rings of the sliding forms (`benchmarks.slides`) are straight here. What is
-in no range is never combined.
+Positions are rows, so the rings of the sliding forms (`benchmarks.slides`) are straight here. What
+is in no range is never combined.
 """
 
 from __future__ import annotations

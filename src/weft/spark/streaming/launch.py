@@ -1,0 +1,78 @@
+"""Starting and halting the Spark query of a stream."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from weft.stream.trigger import Trigger
+
+_CONF = {
+    # The only store that transformWithState runs on.
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    # Commits of a micro-batch write what changed instead of a snapshot.
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    # Batches of Arrow rows large enough that aggregating them pays.
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
+}
+# Spark asks for the size of the Arrow batch after every row, which takes longer than writing the
+# row, unless the bound is this one. It is lifted where the number of rows is bound enough.
+_UNBOUND = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
+
+
+def launch(
+    frame: Callable[[], DataFrame],
+    source: DataFrame,
+    deliver: Callable[[DataFrame, int], None],
+    *,
+    checkpoint: str,
+    trigger: Trigger,
+    partitions: int,
+    narrow: bool,
+) -> StreamingQuery:
+    """Start a Spark query; `narrow` says that its rows cannot be large."""
+    conf = source.sparkSession.conf
+    wanted = {**_CONF, "spark.sql.shuffle.partitions": str(partitions)}
+    wanted |= _UNBOUND if narrow else {}
+    before: dict[str, str | None] = {name: conf.get(name, None) for name in wanted}
+    for name, setting in wanted.items():
+        conf.set(name, setting)
+    try:  # the stream runs in a copy of the session, made as it starts
+        writer = frame().writeStream.foreachBatch(deliver)
+        writer = writer.option("checkpointLocation", checkpoint)
+        return writer.trigger(**dict(trigger.options)).start()
+    finally:
+        for name, value in before.items():
+            if value is None:
+                conf.unset(name)
+            else:
+                conf.set(name, value)
+
+
+def halt(query: StreamingQuery, pausing: threading.Event, timeout: float = 60.0) -> None:
+    """Stop a Spark query between two micro-batches, or in the middle after `timeout`.
+
+    In the middle is safe too: a micro-batch that was not committed is run again.
+    """
+    before = _batch_of(query)
+    ends = time.monotonic() + timeout
+    while query.isActive and time.monotonic() < ends:
+        if not query.status["isTriggerActive"] or _batch_of(query) != before:
+            break
+        time.sleep(0.02)
+    pausing.set()
+    try:
+        query.stop()
+    finally:
+        pausing.clear()
+
+
+def _batch_of(query: StreamingQuery) -> int:
+    progress = query.lastProgress
+    return -1 if progress is None else int(progress["batchId"])

@@ -1,0 +1,151 @@
+"""What a stream projects, and what Spark has said of it: queries that need no more come and go.
+
+Spark fixes the projection when a stream starts. A change that asks for nothing else holds from the
+next micro-batch on; for one that does the stream is started again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from weft.engine.fragments.fragments import FragmentLimits, FragmentPlan, plan_fragments
+from weft.errors import ExpressionError, WeftError
+from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
+from weft.query.trust import check_untrusted
+from weft.query.window import Window
+from weft.spark.arrow import nullable_schema
+from weft.spark.batch.fragments import expression_types
+from weft.spark.check import check_queries
+from weft.spark.streaming.projection import Projection
+from weft.spark.verify.native import native
+
+
+@dataclass
+class Menu:
+    """The columns that tasks are given, and the types of everything that was ever asked for."""
+
+    df: DataFrame
+    axis: TimeAxis
+    projection: Projection
+    buckets: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """By columns of keys, the column with a row's bucket."""
+    bucketed: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """The same by the expressions of the keys."""
+    wide: set[str] = field(default_factory=set)
+    """Columns whose values are aggregated."""
+    checked: set[str] = field(default_factory=set)
+    """Queries that can run on the rows, by their own text."""
+    shapes: dict[tuple[object, ...], T.StructType] = field(default_factory=dict)
+    """The schemas of answers."""
+
+    @classmethod
+    def of(cls, df: DataFrame, axis: TimeAxis, offer: Sequence[str] = ()) -> Menu:
+        """A menu with what is offered beyond what queries ask for."""
+        menu = cls(df, axis, Projection(df, {}))
+        if offer:
+            menu._offer(offer)
+        return menu
+
+    def copy(self) -> Menu:
+        """The same, to try out a change on; what Spark has said is common to both."""
+        return Menu(
+            self.df,
+            self.axis,
+            self.projection.copy(),
+            dict(self.buckets),
+            dict(self.bucketed),
+            set(self.wide),
+            self.checked,
+            self.shapes,
+        )
+
+    def _offer(self, expressions: Sequence[str]) -> None:
+        window = Window(range=1) if self.axis.axis == "integer" else Window(range="1 second")
+        for at, given in enumerate(expressions):
+            query = Query(f"offer {at + 1}", aggs={"n": f"count({given})"}, window=window)
+            check_untrusted([query])
+            try:
+                self.check([query])
+            except WeftError as error:
+                raise ExpressionError(f"offer: {given!r}: {error}") from None
+            sql = query.calls[0].args[0]
+            if self.projection.may_raise(sql):
+                raise ExpressionError(
+                    f"offer: {sql!r} can fail on a row that no query takes, which would stop the "
+                    f"stream: offer what it is made of, or a form that gives null, such as "
+                    f"try_divide(a, b) or try_cast(s AS INT)"
+                )
+            self.wide.add(self.projection.column(sql))
+            self.bucket({sql: self.projection.column(sql, normal=True)})
+
+    def check(self, queries: Sequence[Query]) -> None:
+        """Refuse, by name, queries that cannot run on the rows; learn the types in the others."""
+        new = {str(query.to_dict()): query for query in queries}
+        new = {text: query for text, query in new.items() if text not in self.checked}
+        if new:
+            types = check_queries(self.df, self.axis, list(new.values()))
+            self.projection.inner.update(types)
+            self.checked.update(new)
+
+    def types_of(self, expressions: Sequence[str]) -> Mapping[str, str]:
+        """Spark's names of the types of some expressions, as far as they have one."""
+        known = self.projection.inner
+        asked = [sql for sql in expressions if sql not in known]
+        if asked:
+            known.update(expression_types(self.df, asked))
+        return {sql: known[sql] for sql in expressions if sql in known}
+
+    def fragments(self, predicates: Sequence[str]) -> FragmentPlan:
+        """How the fragments of some predicates are found."""
+        return plan_fragments(predicates, self.types_of, FragmentLimits.of_terms())
+
+    def bucket(self, keys: Mapping[str, str]) -> str | None:
+        """The column with the bucket of rows by some keys; None where one bucket holds all.
+
+        The keys are given with the columns that hold them.
+        """
+        if not keys:
+            return None
+        columns = tuple(keys.values())
+        name = self.buckets.setdefault(columns, f"h{len(self.buckets)}")
+        self.bucketed.setdefault(tuple(keys), name)
+        return name
+
+    def hashed(self) -> list[tuple[str, list[str]]]:
+        """The columns with a row's bucket, each of some columns in a form that has a hash."""
+        types = self.projection.types()
+        return [
+            (name, [_hashed(key, types[key]) for key in keys])
+            for keys, name in self.buckets.items()
+        ]
+
+    def answers(self, query: Query) -> T.StructType:
+        """The schema of a query's answers: that of the plain query."""
+        # Queries with equal keys and outputs have equal schemas: Spark is asked once for each.
+        shape: tuple[Any, ...] = (
+            query.window.slide > query.window.range,
+            tuple((key.name, key.native) for key in query.keys),
+            tuple((output.name, output.native) for output in query.outputs),
+        )
+        if shape not in self.shapes:
+            self.shapes[shape] = nullable_schema(native(self.df, self.axis, query).schema)
+        return self.shapes[shape]
+
+    def beyond(self, other: Menu) -> list[str]:
+        """What this has to project and another does not."""
+        more = [c.sql for c in self.projection.columns[len(other.projection.columns) :]]
+        more += [
+            f"a hash of {', '.join(keys)}" for keys in self.bucketed if keys not in other.bucketed
+        ]
+        return list(dict.fromkeys(more))
+
+
+def _hashed(key: str, kind: T.DataType) -> str:
+    """A key as something that Spark hashes; it hashes no maps."""
+    return f"to_json(struct({key}))" if "map<" in kind.simpleString() else key

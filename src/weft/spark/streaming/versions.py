@@ -1,0 +1,178 @@
+"""What a stream runs by, now and after a change: catalogues, and what they are compiled to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from weft.errors import EngineError, WeftError
+from weft.plan.time_axis import TimeAxis
+from weft.sinks import Sink
+from weft.spark.as_written import texts_as_written
+from weft.spark.streaming.compile import Compiled, compile_catalogue
+from weft.spark.streaming.menu import Menu
+from weft.stream.burst import Asked, Burst
+from weft.stream.catalogue import Catalogue, CatalogueFiles, Progress
+from weft.stream.columns import Column
+from weft.stream.culprits import Asking
+from weft.stream.deployment import Deployment
+from weft.stream.handling import NeedsRestart
+
+
+@dataclass(frozen=True, eq=False)
+class Version:
+    """A catalogue, and what it was compiled to."""
+
+    catalogue: Catalogue
+    compiled: Compiled
+
+    @property
+    def asking(self) -> Asking:
+        """Who asks for what, to find out whose fault an error is."""
+        compiled = self.compiled
+        projection = compiled.menu.projection
+        return Asking(
+            self.catalogue.entries,
+            (*projection.columns, *projection.probes),
+            compiled.askers,
+            tuple(sorted(compiled.lowered_in_sql)),
+        )
+
+
+class Versions:
+    """The version that runs, the one before it, and the way to the next."""
+
+    def __init__(
+        self,
+        df: DataFrame,
+        axis: TimeAxis,
+        sink: Sink,
+        *,
+        checkpoint: str,
+        offer: Sequence[str],
+        catalogue: Catalogue,
+    ) -> None:
+        self.df, self.axis, self.sink, self.offer = df, axis, sink, tuple(offer)
+        self.files, self.deployment = CatalogueFiles(checkpoint), Deployment(checkpoint)
+        menu = Menu.of(df, axis, self.offer)
+        self.now = self.past = Version(catalogue, compile_catalogue(catalogue, df, axis, menu))
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session that texts are analysed in."""
+        return self.df.sparkSession
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The queries that run, and by which plan."""
+        return self.now.catalogue
+
+    def at(self, batch: int) -> Version:
+        """What a micro-batch runs by; an older one if it is run again."""
+        return self.now if batch >= self.now.catalogue.batch else self.past
+
+    def again(self, probes: tuple[Column, ...] = ()) -> Version:
+        """The present catalogue, compiled anew: to start the stream with no more than it needs."""
+        menu = self._new_menu()
+        menu.projection.probes = probes
+        return Version(self.catalogue, self._compiled(self.catalogue, menu))
+
+    @texts_as_written
+    def altered(
+        self, asked: Sequence[Asked], progress: Progress, *, live: bool
+    ) -> tuple[Version, list[str]]:
+        """The version that a change leads to, and what it needs that is not projected.
+
+        What can be wrong with a change shows here. If it is not to be made `live`, the stream has
+        to be started with it, and nothing is lacking.
+        """
+        now = self.now
+        burst = Burst.of(now.catalogue, asked)
+        if not burst.changes(now.catalogue):
+            return now, []
+        if not burst.replans:
+            return Version(burst.made_of(now.catalogue, progress, {}), now.compiled), []
+        if now.catalogue.settings.engine != "operator":
+            raise EngineError(
+                "queries of engine='rewrite' are fixed, because Spark ties their state to the "
+                "plan: use engine='operator' to add and drop them"
+            )
+        projected = now.compiled.menu
+        menu = projected.copy() if live else self._new_menu()
+        menu.check(burst.added)
+        hashed = list(projected.bucketed) if live else []
+        made = burst.made_of(now.catalogue, progress, menu.projection.inner, hashed)
+        compiled = self._compiled(made, menu)
+        self.sink.check(compiled.answered, made.settings.mode)
+        return Version(made, compiled), menu.beyond(projected) if live else []
+
+    def change(self, asked: Sequence[Asked], progress: Progress) -> None:
+        """Make a change between two micro-batches, of a stream that goes on."""
+        version, needed = self.altered(asked, progress, live=True)
+        if needed:
+            raise NeedsRestart
+        if version is self.now:
+            return
+        catalogue, compiled = version.catalogue, version.compiled
+        known = self.now.compiled.answered
+        new = {number: query for number, query in compiled.answered.items() if number not in known}
+        if new:
+            self.sink.open(new, catalogue.settings.mode)
+        self.files.write(catalogue)
+        try:
+            if compiled is not self.now.compiled:
+                self.deployment.publish(catalogue.batch, catalogue.number, compiled.deployed)
+        except Exception:
+            self.files.withdraw(catalogue)
+            raise
+        self.now = self.past = version
+
+    @texts_as_written
+    def begin(self, version: Version, progress: Progress) -> None:
+        """Have a stream run by a version from its start on."""
+        self.now, self.past = version, self._before(version, progress)
+        catalogue, compiled = version.catalogue, version.compiled
+        for key in dict.fromkeys(key.value for store in catalogue.stores for key in store.keys):
+            # So that a tree by any of the keys can come later.
+            compiled.menu.bucket({key: compiled.menu.projection.known(key, normal=True)})
+        self.sink.open(compiled.answered, catalogue.settings.mode)
+        self.deployment.begin()
+        past = self.past
+        if past is not version:
+            self.deployment.publish(0, past.catalogue.number, past.compiled.deployed)
+        since = 0 if past is version else catalogue.batch
+        self.deployment.publish(since, catalogue.number, compiled.deployed)
+
+    def _before(self, version: Version, progress: Progress) -> Version:
+        """What a micro-batch ran by that Spark may have to run again; mostly the same.
+
+        Spark may not have committed the last one that was delivered.
+        """
+        if not 0 <= progress.batch < version.catalogue.batch:
+            return version
+        try:
+            before = self.files.at(progress.batch)
+            if before.number >= version.catalogue.number:
+                return version
+            return Version(before, self._compiled(before, version.compiled.menu))
+        except WeftError:  # what it needs is not there any more
+            return version
+
+    def made(self) -> dict[str, Any]:
+        """Since when the last change holds: its micro-batch, and each query's first window."""
+        since = {entry.query.name: entry.complete_from for entry in self.catalogue.entries}
+        number, batch = self.catalogue.number, self.catalogue.batch
+        return {"change": number, "batch": batch, "complete_from": since}
+
+    def _compiled(self, catalogue: Catalogue, menu: Menu) -> Compiled:
+        return compile_catalogue(catalogue, self.df, self.axis, menu)
+
+    def _new_menu(self) -> Menu:
+        """A menu with nothing but what is offered, and with all that Spark has said."""
+        menu, old = Menu.of(self.df, self.axis, self.offer), self.now.compiled.menu
+        menu.projection.inner = old.projection.inner
+        menu.checked, menu.shapes = old.checked, old.shapes
+        return menu

@@ -1,0 +1,111 @@
+"""Whose fault it is that a micro-batch failed: found by what the error says of its place.
+
+A worker's own errors name the query by number. Spark's have a line (`weft.stream.places`): that of
+a projected expression, whose queries are known, or that of a query's outputs. Where queries with
+several predicates share the expression, the stream is tried again with a column for each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from weft.engine.overload import blamed
+from weft.query.query import Query
+from weft.stream.catalogue import Entry, Failure
+from weft.stream.columns import Column
+from weft.stream.places import place_of
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What to do about a failed micro-batch.
+
+    Neither of the two: it failed at what nobody asks for any more, a leftover of a dropped query,
+    which is gone when the stream is started again.
+    """
+
+    failures: tuple[Failure, ...] = ()
+    """Queries to go on without."""
+    probes: tuple[Column, ...] = ()
+    """Columns to try the micro-batch with, so that it fails at one of them."""
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Who asks for what in a version of a stream."""
+
+    entries: tuple[Entry, ...]
+    columns: tuple[Column, ...]
+    """What is projected, by number."""
+    askers: Mapping[str, Mapping[str | None, set[str]]]
+    """By expression and the rows that it is evaluated on, the names of the queries that ask."""
+    lowered: tuple[int, ...] = ()
+    """The queries whose outputs Spark SQL makes, by number."""
+
+
+def judge(message: str, said: str, batch: int, asking: Asking) -> Verdict | None:
+    """Whose fault a failure is; None if that cannot be told.
+
+    `message` is all that is known of the error, `said` what it says in a sentence.
+    """
+    entries = {entry.number: entry for entry in asking.entries}
+    named = {number: why for number, why in blamed(message).items() if number in entries}
+    if named:
+        return Verdict(
+            tuple(_failure(entries[number], batch, why, "") for number, why in named.items())
+        )
+    place = place_of(message)
+    if place is None:
+        return None
+    kind, number = place
+    if kind == "lowered":
+        if number >= len(asking.lowered):
+            return None
+        entry = entries[asking.lowered[number]]
+        return Verdict((_failure(entry, batch, said, _outputs(entry.query)),))
+    return _of_column(number, said, batch, asking)
+
+
+def _of_column(number: int, said: str, batch: int, asking: Asking) -> Verdict | None:
+    if number >= len(asking.columns):
+        return None
+    column = asking.columns[number]
+    askers = asking.askers.get(column.sql, {})
+    if column.guards is not None and len(column.guards) > 1:
+        asked = [guard for guard in askers if guard is not None and guard in column.guards]
+        if len(asked) > 1:
+            probes = tuple(
+                Column(f"q{at}", column.sql, frozenset((guard,)), False)
+                for at, guard in enumerate(asked)
+            )
+            return Verdict(probes=probes)
+        guards: Iterable[str | None] = asked
+    else:
+        guards = (None,) if column.guards is None else column.guards
+    names = {name for guard in guards for name in askers.get(guard, ())}
+    guilty = [entry for entry in asking.entries if entry.query.name in names]
+    return Verdict(tuple(_failure(e, batch, said, _written(e.query, column.sql)) for e in guilty))
+
+
+def _failure(entry: Entry, batch: int, said: str, expression: str) -> Failure:
+    return Failure(entry.number, entry.query, batch, said, expression)
+
+
+def _outputs(query: Query) -> str:
+    """What of a query is an expression over aggregates, as its author wrote it."""
+    texts = [query.aggs[out.name] for out in query.outputs if not out.is_plain]
+    return " or ".join(dict.fromkeys([*texts, *([query.having] if query.having else [])]))
+
+
+def _written(query: Query, sql: str) -> str:
+    """Where a query has an expression, as its author wrote it."""
+    for output in query.outputs:
+        for call in output.calls:
+            # An argument may be cast to what its aggregate works on.
+            if any(arg in sql for arg in call.args) or sql == call.where:
+                return query.aggs[output.name]
+    for given, key in zip(query.by, query.keys, strict=False):
+        if key.expression == sql:
+            return str(given)
+    return query.where or sql

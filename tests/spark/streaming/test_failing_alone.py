@@ -1,0 +1,173 @@
+"""A query that fails, fails alone: it is named with its cause, and the others miss nothing."""
+
+from __future__ import annotations
+
+import pytest
+from same import assert_same, rows
+from test_live_changes import BY_G, finished
+from test_running import FIVE, TEN, batch_rows, wait_for
+
+from weft.errors import EngineError
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.sinks import ForeachBatchSink, read_results
+from weft.spark.loom import Loom
+
+W = Window(range="4 minutes")
+# Keys are letters, so none of them is a number; and x and g are now and then zero.
+CAST = Query("cast", aggs={"s": "sum(CAST(k AS int))"}, window=W)
+SOME = Query("some", aggs=CAST.aggs, window=W, where="g >= 0")
+NONE = Query("none", aggs={"s": "sum(CAST(k AS int))"}, window=W, where="g < -1000")
+DIVISION = Query("division", aggs={"r": "max(100 / (g - g))"}, window=W, by=["k"])
+FILTERED = Query("filtered", aggs={"s": "sum(CAST(k AS int)) FILTER (WHERE b)"}, window=W)
+KEY = Query("key", aggs={"n": "count(*)"}, window=W, by=["CAST(k AS int) AS number"])
+WHERE = Query("where", aggs={"n": "count(*)"}, window=W, where="CAST(k AS int) > 5")
+HAVING = Query(
+    "having", aggs={"s": "sum(x)"}, window=W, having="CAST(concat('a', max(x)) AS int) > 1"
+)
+OUTPUT = Query("output", aggs={"r": "sum(x) / (count(*) - count(*))"}, window=W)
+OVERFLOW = Query("overflow", aggs={"s": "sum(x + 9000000000000000000L)"}, window=W)
+
+
+def start(spark, feed, tmp_path, *queries, mode="append", sink=None):
+    loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
+    for query in (FIVE, TEN, *queries):
+        loom.add(query)
+    return loom.start(
+        sink or str(tmp_path / "out"),
+        checkpoint=str(tmp_path / "ck"),
+        trigger="100 milliseconds",
+        output_mode=mode,
+    )
+
+
+def assert_others_complete(spark, feed, tmp_path, running, *others, until):
+    for query in (FIVE, TEN, *others):
+        found = rows(read_results(spark, str(tmp_path / "out"), query.name).collect())
+        expected = batch_rows(spark, feed, query, None, until)
+        assert_same(query.name, found, expected)
+        assert len(expected) > 5 or query is NONE
+
+
+@pytest.mark.parametrize(
+    ("bad", "cause", "place"),
+    [
+        ([CAST], "CAST_INVALID_INPUT", "sum(CAST(k AS int))"),
+        ([DIVISION], "DIVIDE_BY_ZERO", "max(100 / (g - g))"),
+        ([FILTERED], "CAST_INVALID_INPUT", "sum(CAST(k AS int)) FILTER (WHERE b)"),
+        ([KEY], "CAST_INVALID_INPUT", "CAST(k AS int) AS number"),
+        ([WHERE], "CAST_INVALID_INPUT", "CAST(k AS int) > 5"),
+        ([HAVING], "CAST_INVALID_INPUT", "CAST(concat('a', max(x)) AS int) > 1"),
+        ([OUTPUT], "DIVIDE_BY_ZERO", "sum(x) / (count(*) - count(*))"),
+        ([OVERFLOW], "overflow", ""),
+    ],
+    ids=lambda value: value[0].name if isinstance(value, list) else "",
+)
+def test_the_others_go_on(spark, feed, tmp_path, bad, cause, place):
+    feed.minutes(0, 30)
+    running = start(spark, feed, tmp_path, *bad)
+    feed.minutes(30, 60)
+    wait_for(lambda: running.catalogue.failed)
+    until = finished(feed, running)
+    (failure,) = running.catalogue.failed
+    status = running.status()
+    assert failure.query.name == bad[0].name
+    assert cause.lower() in failure.message.lower()
+    assert failure.expression == place
+    said = status.query(bad[0].name).failed
+    assert f"query {bad[0].name!r} failed at micro-batch {failure.batch}" in said
+    assert "weft query resume" in said
+    assert [query.state for query in status.queries] == ["answered", "answered", "failed"]
+    assert f'weft_query_failed{{query="{bad[0].name}"}} 1' in running.metrics()
+    assert_others_complete(spark, feed, tmp_path, running, until=until)
+
+
+def test_of_queries_that_share_an_expression_those_fail_that_take_the_row(spark, feed, tmp_path):
+    """One of them guards itself with its WHERE, the other does not: found by trying them apart."""
+    feed.minutes(0, 30)
+    running = start(spark, feed, tmp_path, SOME, NONE)
+    wait_for(lambda: running.catalogue.failed)
+    until = finished(feed, running)
+    assert [failure.query.name for failure in running.catalogue.failed] == ["some"]
+    assert_others_complete(spark, feed, tmp_path, running, NONE, until=until)
+
+
+def test_a_failed_query_is_resumed_dropped_or_replaced(spark, feed, tmp_path):
+    feed.minutes(0, 20)
+    running = start(spark, feed, tmp_path, CAST, DIVISION, KEY)
+    wait_for(lambda: len(running.catalogue.failed) == 3)
+    assert [query.name for query in running.queries] == ["five", "ten"]
+    running.drop("division")
+    mended = Query("key", aggs=KEY.aggs, window=W, by=["try_cast(k AS int) AS number"])
+    running.add(mended)
+    assert [failure.query.name for failure in running.catalogue.failed] == ["cast"]
+    running.resume("cast")  # its rows are as they were, so it fails again
+    assert running.catalogue.failed == ()
+    assert running.catalogue.entry("cast").complete_from is not None
+    feed.minutes(20, 40)
+    wait_for(lambda: running.catalogue.failed)
+    until = finished(feed, running)
+    assert [failure.query.name for failure in running.catalogue.failed] == ["cast"]
+    since = running.catalogue.entry("key").complete_from
+    found = rows(read_results(spark, str(tmp_path / "out"), "key").collect())
+    assert_same("key", found, batch_rows(spark, feed, mended, since, until))
+    assert_others_complete(spark, feed, tmp_path, running, until=until)
+
+
+def test_it_stays_failed_over_a_restart_and_in_update_mode(spark, feed, tmp_path):
+    feed.minutes(0, 20)
+    running = start(spark, feed, tmp_path, CAST, mode="update")
+    wait_for(lambda: running.catalogue.failed)
+    running.stop()
+    again = start(spark, feed, tmp_path, CAST, mode="update")
+    feed.minutes(20, 40)
+    wait_for(lambda: again.progress.batch > running.progress.batch)
+    assert [query.name for query in again.queries] == ["five", "ten"]
+    assert [failure.query for failure in again.catalogue.failed] == [CAST]
+    again.stop()
+
+
+def test_answers_of_one_query_that_cannot_be_written(spark, feed, tmp_path):
+    given = []
+
+    def write(name, answers, batch):
+        if name == "ten":
+            raise OSError("no room for ten")
+        given.extend((name, row) for row in answers.collect())
+
+    feed.minutes(0, 40)
+    running = start(spark, feed, tmp_path, sink=ForeachBatchSink(write))
+    feed.minutes(40, 80)
+    wait_for(lambda: running.catalogue.failed)
+    wait_for(lambda: given)
+    running.stop()
+    (failure,) = running.catalogue.failed
+    assert "no room for ten" in failure.message
+    assert {name for name, _ in given} == {"five"}
+
+
+def test_when_none_is_left_the_stream_stops_with_the_truth(spark, feed, tmp_path):
+    feed.minutes(0, 20)
+    loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
+    loom.add(CAST)
+    running = loom.start(str(tmp_path / "out"), checkpoint=str(tmp_path / "ck"))
+    with pytest.raises(EngineError, match="no query is left to answer: query 'cast' failed at"):
+        running.await_termination(120)
+    assert "CAST_INVALID_INPUT" in running.status().error
+
+
+def test_a_leftover_of_a_dropped_query_fails_nobody(spark, feed, tmp_path):
+    """What was projected for it goes on being evaluated until the stream is started again."""
+    loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
+    loom.add(FIVE)
+    loom.add(TEN)
+    loom.add(Query("risky", aggs={"s": "sum(100 / (x - 500))"}, window=W))
+    feed.minutes(0, 20)
+    running = loom.start(str(tmp_path / "out"), checkpoint=str(tmp_path / "ck"))
+    wait_for(lambda: running.progress.batch >= 0)
+    running.drop("risky")
+    feed.minutes(20, 40)
+    until = finished(feed, running)
+    assert running.catalogue.failed == ()
+    assert_others_complete(spark, feed, tmp_path, running, until=until)
+    assert BY_G.name == "by_g"
