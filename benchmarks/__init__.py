@@ -76,6 +76,7 @@ FOLDERS = {
         "finals",
         "share",
         "steady",
+        "churn",
         "stream",
     ),
     "peers": ("peers_batch",),

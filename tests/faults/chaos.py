@@ -1,9 +1,9 @@
 """A stream killed again and again: `chaos(kills)` proves that no window is lost or doubled.
 
 The driver runs in a process of its own (`python -m tests.faults.chaos <folder>`), with
-queries added and dropped on the way, and is killed at random moments, JVM and workers with it,
-then started again on the same checkpoint. At the end every query's rows are compared with the
-batch answer.
+queries added and dropped on the way and one that fails, and is killed at random moments, JVM and
+workers with it, then started again on the same checkpoint. At the end every query's rows are
+compared with the batch answer.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ SCHEMA = "ts timestamp, k string, x long"
 MINUTE = 60_000_000
 START = 1_700_000_000_000_000 // (60 * MINUTE) * 60 * MINUTE
 WATERMARK = "5 minutes"
+FAILS, FATAL = "fails", 99
+"""A query, and the value of x at which it fails; one row in the middle of the feed has it."""
 ROOT = Path(__file__).resolve().parents[2]
 """Where `python -m tests.faults.chaos` finds itself."""
 
@@ -53,6 +55,7 @@ def first_queries() -> list[Query]:
         Query("minute", aggs=aggs, window=Window(range="1 minute"), by=["k"]),
         Query("sliding", aggs=aggs, window=Window(range="5 minutes", slide="2 minutes"), by=["k"]),
         Query("big", aggs=aggs, window=Window(range="3 minutes", slide="1 minute"), where="x > 5"),
+        Query(FAILS, aggs={"r": f"sum(100 / (x - {FATAL}))"}, window=Window(range="1 minute")),
     ]
 
 
@@ -76,11 +79,14 @@ def write_feed(folder: Path, files: int, seed: int = 0) -> None:
         times = START + number * 2 * MINUTE + draw.integers(-3 * MINUTE, 2 * MINUTE, 200)
         if number == files:
             times = np.array([START + 100_000 * MINUTE])
+        keys, x = draw.integers(0, 6, len(times)), draw.integers(0, 12, len(times))
+        if number == files // 2:
+            x[0] = FATAL
         table = pa.table(
             {
                 "ts": pa.array(times, pa.timestamp("us", "UTC")),
-                "k": pa.array([f"k{i}" for i in draw.integers(0, 6, len(times))]),
-                "x": pa.array(draw.integers(0, 12, len(times)), pa.int64()),
+                "k": pa.array([f"k{i}" for i in keys]),
+                "x": pa.array(x, pa.int64()),
             }
         )
         path = folder / f"{number:05d}.parquet"
@@ -257,16 +263,21 @@ def compare(folder: Path) -> int:
     asked = {query.name: query for query in first_queries()}
     asked |= {step.add.name: step.add for step in steps() if step.add is not None}
     live = {entry.query.name: entry for entry in catalogue.entries}
+    failed = [failure.query.name for failure in catalogue.failed]
+    if failed != [FAILS]:
+        raise EngineError(f"chaos: failed are {failed}, and not the one that was to fail")
     total = 0
     for name, query in asked.items():
+        # A failed query is compared over the rows that it can be asked of.
+        given = batch.where(f"x <> {FATAL}") if name == FAILS else batch
         rows = read_results(spark, str(folder / "out"), name)
         found = Counter(tuple(row) for row in rows.collect())
-        expected = native(batch, TimeAxis("ts"), query).where("window.end <= '2023-12-31'")
+        expected = native(given, TimeAxis("ts"), query).where("window.end <= '2023-12-31'")
         if name in live and live[name].complete_from is not None:
             since = live[name].complete_from
             expected = expected.where(f"window.start >= timestamp_micros({since})")
         right = Counter(tuple(row) for row in expected.collect())
-        if name not in live:  # dropped: whatever came before must be right, and come once
+        if name not in live:  # dropped or failed: whatever came before must be right, and once
             right = right & found
         if found != right:
             missing, extra = right - found, found - right

@@ -158,3 +158,21 @@ def test_the_messages_of_a_kafka_source_become_rows(spark):
     frame = spark.createDataFrame([(bytearray(value),) for value in sent], "value binary")
     rows = messages(frame, schema).selectExpr("unix_seconds(ts)", "symbol", "price").collect()
     assert [tuple(row) for row in rows] == [(1704067200, "a", 1.5), (None, None, None)]
+
+
+def test_a_query_that_fails_fails_alone(here, spark):
+    """In a batch too: the others' answers are whole, and the exit code tells."""
+    bad = "SELECT sum(CAST(symbol AS INT)) AS s FROM trades GROUP BY window(ts, '10 minutes');"
+    (here / "queries.sql").write_text(f"-- name: bad\n{bad}\n{SQL}")
+    args = ("run", "queries.sql", "--source", "trades.parquet", "--out")
+    shown = weft(*args, "answers", code=1)
+    assert "query 'bad' failed: [CAST_INVALID_INPUT]" in shown.stderr
+    assert "1 of 4 queries failed; the others are whole" in shown.stderr
+    (here / "queries.sql").write_text(SQL)
+    weft(*args, "expected")
+    for name in ("hourly_hi", "volume"):
+        found, expected = (
+            spark.read.parquet(str(here / f / name)) for f in ("answers", "expected")
+        )
+        assert found.exceptAll(expected).count() == expected.exceptAll(found).count() == 0
+        assert found.count() > 0

@@ -157,12 +157,22 @@ def live(running: Running, feed: Feed, say: Callable[[str], None]) -> None:
             f"answers of {len(status.queries)} queries; {status.state_bytes / 1024:,.0f} KiB held"
         )
         if number == ADD_AT:
-            running.add(NEWCOMER, name="quarter_hour_range", backfill=True)
+            add = partial(running.add, NEWCOMER, name="quarter_hour_range", backfill=True)
+            how = changed(running, add)
             since = running.status().query("quarter_hour_range").complete_from
-            say(f"          + quarter_hour_range, complete from {clock(since)}")
+            say(f"          + quarter_hour_range, complete from {clock(since)}{how}")
         if number == DROP_AT:
-            running.drop(LEAVES)
-            say(f"          - {LEAVES}")
+            how = changed(running, partial(running.drop, LEAVES))
+            say(f"          - {LEAVES}{how}")
+
+
+def changed(running: Running, change: Callable[[], None]) -> str:
+    """Make a change; how long it took, and whether the stream ran on."""
+    run, began = running.last_query.runId, time.monotonic()
+    change()
+    took = (time.monotonic() - began) * 1000
+    how = "the stream runs on" if running.last_query.runId == run else "the stream restarted"
+    return f" ({took:,.0f} ms; {how})"
 
 
 def wait(running: Running, arrived: Any) -> None:

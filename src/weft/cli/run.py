@@ -56,21 +56,30 @@ def run(
     with spark_for(ctx, read) as spark:
         answers = _answers(spark, read, sink, show, overwrite, quiet=as_json)
     seconds = perf_counter() - began
+    failed = [answer for answer in answers if answer.error is not None]
     if as_json:
         echo_json({"queries": [asdict(answer) for answer in answers], "seconds": seconds})
-        return
+        ctx.exit(1 if failed else 0)
     for answer in answers:
         if answer.first:
             click.echo(f"{answer.query}:")
             table(answer.first, indent=2)
+    answered = [answer for answer in answers if answer.error is None]
     rows = [
         {"query": answer.query, "rows": answer.rows}
         | ({} if answer.place is None else {"written to": answer.place})
-        for answer in answers
+        for answer in answered
     ]
     table(rows)
-    total = sum(answer.rows for answer in answers)
-    click.echo(f"{total:,} rows of {len(answers):,} queries in {seconds:.1f} s")
+    total = sum(answer.rows for answer in answered)
+    click.echo(f"{total:,} rows of {len(answered):,} queries in {seconds:.1f} s")
+    for answer in failed:
+        click.echo(f"query {answer.query!r} failed: {answer.error}", err=True)
+    if failed:
+        click.echo(
+            f"{len(failed)} of {len(answers)} queries failed; the others are whole", err=True
+        )
+        ctx.exit(1)
 
 
 def _answers(
@@ -78,6 +87,7 @@ def _answers(
 ) -> list[Any]:
     from weft.spark.jobs import check_connector, job_loom
     from weft.spark.results.answers import deliver, places
+    from weft.spark.results.sound import SoundResults
     from weft.stream.planning import plan_options
 
     if sink is not None:
@@ -85,7 +95,8 @@ def _answers(
     where = places(job, sink, overwrite=overwrite)
     loom = job_loom(spark, job)
     found = []
-    with loom.run(**plan_options(job)) as results, progress("running", enabled=not quiet) as report:
+    shared = SoundResults(loom, plan_options(job))
+    with shared as results, progress("running", enabled=not quiet) as report:
         for answer in deliver(results, job, sink, where, show=show, overwrite=overwrite):
             found.append(answer)
             if report is not None:

@@ -17,6 +17,8 @@ PATIENCE = 600.0
 """Seconds to wait for the end of a change that has begun, beyond those asked for."""
 UNREAD = 3_600_000_000_000
 """Nanoseconds after which a reply that nobody has read is removed."""
+TIDY = 60.0
+"""Seconds between two looks for such replies: there may be thousands to look through."""
 
 
 class Requests:
@@ -37,6 +39,7 @@ class Requests:
         folder = Folder(checkpoint).sub("weft")
         self._asked, self._replies = folder.sub("requests"), folder.sub("replies")
         self._taken = self._asked.sub("taken")
+        self._tidy_at = 0.0
 
     def ask_add(self, query: Query, *, backfill: bool = False) -> str:
         """Ask for a query to be added; returns a ticket to wait for."""
@@ -135,6 +138,9 @@ class Requests:
         self._replies.write(f"{ticket}.json", "reply", {"error": error, "made": made})
         for folder in (self._asked, self._taken):
             folder.remove(f"{ticket}.json")
+        if time.monotonic() < self._tidy_at:
+            return
+        self._tidy_at = time.monotonic() + TIDY
         oldest = f"{time.time_ns() - UNREAD:020d}"
         for name in self._replies.names():
             if name < oldest:  # whoever asked has gone away

@@ -9,9 +9,9 @@ from tests.faults.chaos import chaos
 pytestmark = pytest.mark.integration
 
 
-def test_three_kills_lose_and_double_nothing(tmp_path):
-    report = chaos(tmp_path / "chaos", kills=3, files=16)
-    assert report.kills == 3
+def test_six_kills_lose_and_double_nothing(tmp_path):
+    report = chaos(tmp_path / "chaos", kills=6, files=26)
+    assert report.kills == 6
     assert report.rows > 200
 
 

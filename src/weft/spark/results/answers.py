@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from pyarrow import fs
@@ -19,6 +20,7 @@ from weft.sinks.parquet import folder_name
 from weft.spark.arrow import arrow_schema
 from weft.spark.jobs import kafka_sink, postgres_sink
 from weft.spark.results.results import Results
+from weft.spark.results.sound import Failed, SoundResults
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Answer:
     rows: int
     place: str | None = None
     first: tuple[dict[str, Any], ...] = field(default=(), repr=False)
+    error: str | None = None
+    """Why there is none, if the query has failed."""
 
 
 def places(job: Job, sink: SinkSpec | None, *, overwrite: bool) -> dict[str, str]:
@@ -53,7 +57,7 @@ def places(job: Job, sink: SinkSpec | None, *, overwrite: bool) -> dict[str, str
 
 
 def deliver(
-    results: Results,
+    results: SoundResults,
     job: Job,
     sink: SinkSpec | None,
     places: Mapping[str, str],
@@ -61,20 +65,29 @@ def deliver(
     show: int = 0,
     overwrite: bool = False,
 ) -> Iterator[Answer]:
-    """Write every query's answers, with the first `show` rows of each for people to see."""
+    """Write every query's answers, with the first `show` rows of each for people to see.
+
+    A query that fails has an answer that says so, and the others have theirs.
+    """
     if sink is not None and sink.kind == "long":
-        yield from _long(results, job, next(iter(places.values())), show, overwrite)
+        yield from _long(results.all(), job, next(iter(places.values())), show, overwrite)
         return
-    for query in job.queries:
-        frame = results[query.name]
+
+    def answer(query: Query, frame: DataFrame, again: bool) -> Answer:
         place = places.get(query.name)
         if sink is None or sink.kind in ("console", "memory"):
             rows, first = counted_first(frame, query, show)
         else:
             place = place or _named(job, sink, query)
-            rows = _write(frame, query, job, sink, place, overwrite)
+            rows = _write(frame, query, job, sink, place, overwrite or again)
             first = _first(frame, query, show)
-        yield Answer(query.name, rows, place, first)
+        return Answer(query.name, rows, place, first)
+
+    for query in job.queries:
+        try:
+            yield results.use(query, partial(answer, query))
+        except Failed as error:
+            yield Answer(query.name, 0, None, error=str(error))
 
 
 def counted_first(
