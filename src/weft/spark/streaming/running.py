@@ -46,6 +46,8 @@ from weft.stream.status_file import Board, sink_facts
 from weft.stream.trigger import Trigger
 
 Made = TypeVar("Made")
+_LOOK = 0.2
+"""Seconds between two looks at whether the Spark query has failed."""
 _POST = 1.0
 """Seconds between two reports of the status."""
 _SAID = 500
@@ -429,15 +431,16 @@ class Running:
 
     def _watch(self) -> None:
         """Pick up requests from other processes, and re-plan where that was asked for."""
-        posted = 0.0
+        looked = posted = 0.0
         while not self._stopped.wait(self._requests.pace):
             try:
                 self._handling.carry_out()
+                if time.monotonic() - looked >= _LOOK:
+                    looked, query = time.monotonic(), self._query
+                    if not query.isActive and query.exception() is not None:
+                        self._recovered(query)
                 if time.monotonic() - posted < _POST:
                     continue
-                query = self._query
-                if not query.isActive and query.exception() is not None:
-                    self._recovered(query)
                 if self._excess is not None:
                     self._take_out(*self._excess)
                     self._excess = None
