@@ -96,8 +96,8 @@ def stopping() -> Iterator[threading.Event]:
 
 
 def follow(running: Any, stop: threading.Event, say: Callable[[str, dict[str, Any]], None]) -> None:
-    """Tell of every micro-batch until the stream ends or is to stop."""
-    told = running.status().batch
+    """Tell of every micro-batch, and of queries that come, go or fail, until the stream ends."""
+    told, known = running.status().batch, states(running.status())
     ended = False
     while not (ended or stop.is_set()):
         try:
@@ -107,12 +107,38 @@ def follow(running: Any, stop: threading.Event, say: Callable[[str, dict[str, An
             if not stop.is_set():
                 raise
         status = running.status()
+        for event, facts in differences(known, status):
+            say(event, facts)
+        known = states(status)
         if status.batch > told:
             told = status.batch
             say("batch", asdict(status))
     if not ended:
         say("stopping", {})
         running.stop()
+
+
+def states(status: Any) -> dict[str, str]:
+    """Each query's state, by name."""
+    return {query.name: query.state for query in status.queries}
+
+
+def differences(known: dict[str, str], status: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What has become of queries since their states were `known`."""
+    now = states(status)
+    for query in status.queries:
+        if query.state == known.get(query.name, "answered") and query.name in known:
+            continue
+        if query.failed:
+            yield "failed", {"query": query.name, "error": query.failed}
+        elif query.paused:
+            yield "paused", {"query": query.name}
+        else:
+            event = "resumed" if query.name in known else "added"
+            yield event, {"query": query.name, "complete_from": query.complete_from}
+    for name in known:
+        if name not in now:
+            yield "dropped", {"query": name}
 
 
 def lines(as_json: bool) -> Callable[[str, dict[str, Any]], None]:
@@ -132,9 +158,15 @@ def sentence(event: str, facts: dict[str, Any]) -> str:
 
     >>> sentence("started", {"queries": ["a", "b"]})
     'started: 2 queries (Ctrl-C stops it)'
+    >>> sentence("added", {"query": "hourly", "complete_from": None})
+    "added: query 'hourly'"
     """
     if event == "started":
         return f"started: {len(facts['queries']):,} queries (Ctrl-C stops it)"
+    if event == "failed":
+        return str(facts["error"])
+    if "query" in facts:
+        return f"{event}: query {facts['query']!r}"
     if event == "stopping":
         return "stopping: the micro-batch that runs is finished first"
     if event == "batch":

@@ -13,6 +13,7 @@ from weft.errors import EngineError, PlanError, WorkloadError
 from weft.plan.explain import describe_window
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
+from weft.query.one_source import check_source
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
 from weft.spark.as_written import texts_as_written
@@ -92,21 +93,7 @@ class Loom:
         from weft.query.sql import parse_query
 
         query = parse_query(sql, name)
-        if query.source is None:
-            return query
-        time = query.source.time
-        if time is not None and time.strip("`").lower() != self.axis.column.lower():
-            raise EngineError(
-                f"query {query.name!r}: its window is over {query.source.time!r}, and the loom's "
-                f"time column is {self.axis.column!r}"
-            )
-        tables = {q.source.table.lower(): q for q in self.queries if q.source is not None}
-        if tables and query.source.table.lower() not in tables:
-            table, other = next(iter(tables.items()))
-            raise EngineError(
-                f"query {query.name!r} is from table {query.source.table!r}, query "
-                f"{other.name!r} from {table!r}: a loom has one DataFrame"
-            )
+        check_source(query, self.queries, self.axis.column, "loom")
         return query
 
     def drop(self, name: str) -> Query:

@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.errors import CheckpointError, EngineError
 from weft.plan.plan import Plan
+from weft.query.one_source import check_source
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
 from weft.stream.catalogue import Catalogue, Failure, Progress
@@ -55,7 +56,7 @@ class Burst:
                         f"the stream's on a {axis} axis: its time column is "
                         f"{catalogue.settings.time!r}, of kind {catalogue.settings.kind}"
                     )
-                _check_source(query, catalogue)
+                check_source(query, catalogue.queries, catalogue.settings.time, "stream")
                 known[name] = query
                 filled = filled | {name} if change.get("backfill") else filled - {name}
                 pausing.pop(name, None)
@@ -145,25 +146,6 @@ def _query(given: Query | Mapping[str, Any]) -> Query:
     query = given if isinstance(given, Query) else Query.from_dict(dict(given), trusted=False)
     check_untrusted([query])
     return query
-
-
-def _check_source(query: Query, catalogue: Catalogue) -> None:
-    """Refuse a query that says it is from another table, or over another column of time."""
-    if query.source is None:
-        return
-    time = query.source.time
-    if time is not None and time.strip("`").lower() != catalogue.settings.time.lower():
-        raise EngineError(
-            f"query {query.name!r}: its window is over {time!r}, and the stream's time column is "
-            f"{catalogue.settings.time!r}"
-        )
-    tables = {q.source.table.lower(): q for q in catalogue.queries if q.source is not None}
-    if tables and query.source.table.lower() not in tables:
-        table, other = next(iter(tables.items()))
-        raise EngineError(
-            f"query {query.name!r} is from table {query.source.table!r}, and query {other.name!r} "
-            f"of the stream from {table!r}: a stream has one source"
-        )
 
 
 def _known(known: Mapping[str, Query], name: str) -> str:

@@ -1,0 +1,30 @@
+"""Queries that are answered together are from one table, by one column of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from weft.errors import EngineError
+from weft.query.query import Query
+
+
+def check_source(query: Query, others: Iterable[Query], time: str, place: str) -> None:
+    """Refuse a query whose SQL names another table than others, or another time column.
+
+    `place` is what has the others and the time column: a loom, or a stream.
+    """
+    if query.source is None:
+        return
+    asked = query.source.time
+    if asked is not None and asked.strip("`").lower() != time.lower():
+        raise EngineError(
+            f"query {query.name!r}: its window is over {asked!r}, and the {place}'s time column "
+            f"is {time!r}"
+        )
+    tables = {q.source.table.lower(): q for q in others if q.source is not None}
+    if tables and query.source.table.lower() not in tables:
+        table, other = next(iter(tables.items()))
+        raise EngineError(
+            f"query {query.name!r} is from table {query.source.table!r}, query {other.name!r} "
+            f"from {table!r}: a {place} has one source"
+        )
