@@ -139,7 +139,7 @@ def test_a_query_beyond_its_limits_is_taken_out_alone(spark, feed, tmp_path, mon
     feed.end()
     wait_for(lambda: running.progress.frontier and running.progress.frontier > feed_end(feed))
     said = running.status().error
-    assert "query 'stranger' was taken out" in said
+    assert "query 'stranger' failed at micro-batch" in said
     assert f"(the limit {limit.partition('=')[0]} of WEFT_LIMITS)" in said
     running.stop()
     found = rows(read_results(spark, out, "ten").collect())
