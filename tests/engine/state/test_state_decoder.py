@@ -25,6 +25,7 @@ from weft.engine.state.codec import (
     unseal,
 )
 from weft.errors import CheckpointError
+from weft.stream.deployment import Deployment
 
 TABLE = pa.table({"slice": [1, 2, 3], "k": ["a", "b", None], "rows": [1, 1, 1]})
 WHOLE = {
@@ -128,10 +129,13 @@ def test_an_index_of_another_shape_is_refused(wrong):
         Bucket(plan, state)
 
 
-def test_no_module_of_the_stream_pickles():
-    """Programs go to workers as Spark sends them; nothing that is stored is ever unpickled."""
+def test_nothing_that_is_stored_is_unpickled():
+    """But for the workers' program, which has to be signed by the very run that reads it."""
     folder = Path(pieces.__file__).parents[2]
-    for path in [*folder.rglob("*.py")]:
+    signed = folder / "stream" / "deployment.py"
+    text = signed.read_text(encoding="utf-8")
+    assert text.index("hmac.compare_digest(") < text.index("pickle.loads(")
+    for path in [path for path in folder.rglob("*.py") if path != signed]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 named = [alias.name for alias in node.names]
@@ -149,3 +153,17 @@ def test_state_is_arrow_and_json():
             json.loads(body)
         else:
             pa.ipc.open_stream(body).read_all()
+
+
+def test_a_program_that_another_has_written_is_not_read(tmp_path):
+    """Whoever can write to the checkpoint can write a program, and cannot sign it."""
+    run, other = Deployment(str(tmp_path)), Deployment(str(tmp_path))
+    run.publish(0, 1, "ours")
+    assert run.lookup.at(3) == "ours"
+    other.publish(0, 1, "theirs")
+    with pytest.raises(CheckpointError, match="not what this run of the stream wrote"):
+        run.lookup.at(3)
+    other.begin()
+    other.publish(7, 2, "later")
+    with pytest.raises(CheckpointError, match="no program for micro-batch 3"):
+        other.lookup.at(3)
