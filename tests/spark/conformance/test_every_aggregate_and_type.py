@@ -34,11 +34,14 @@ SOME = {
     "restart": ("tiny", "long", "huge", "money", "number_text", "wall", "pair"),
 }
 """What is run where: everything by the batch operator and by a stream, the rest by turns."""
-RUNS = [
-    *((engine, "ansi") for engine in ENGINES),
-    *((engine, "lenient") for engine in ("batch", "append")),
-    *((engine, "kolkata") for engine in ("rewrite", "restart")),
+OFTEN = [("batch", "ansi"), ("append", "ansi"), ("batch", "lenient"), ("rewrite", "kolkata")]
+LONGER = [
+    *((engine, "ansi") for engine in ENGINES if (engine, "ansi") not in OFTEN),
+    ("append", "lenient"),
+    ("restart", "kolkata"),
 ]
+"""Run by `make test-integration`: `make test` has to be through in a quarter of an hour."""
+RUNS = [*OFTEN, *(pytest.param(*run, marks=pytest.mark.integration) for run in LONGER)]
 
 
 @pytest.fixture(scope="module")
