@@ -211,6 +211,33 @@ def test_work_between_micro_batches_is_done_before_the_next_one_begins():
         failing.result(0)
 
 
+def test_a_halted_stream_is_changed_by_the_thread_that_halted_it():
+    turns, order = Between(), []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def micro_batch() -> None:
+        with turns.micro_batch():
+            begun.set()
+            go_on.wait(10)
+            order.append("batch")
+
+    def change() -> None:
+        with turns.still():
+            order.append(threading.current_thread().name)
+
+    running = threading.Thread(target=micro_batch)
+    running.start()
+    assert begun.wait(10)
+    changing = threading.Thread(target=change, name="change")
+    changing.start()
+    changing.join(0.2)
+    assert order == []
+    go_on.set()
+    running.join(10)
+    changing.join(10)
+    assert order == ["batch", "change"]
+
+
 def test_a_new_tree_takes_the_hash_that_is_there():
     by = [Query("q", aggs={"n": "count(*)"}, window=Window(range="1 minute"), by=["a", "b"])]
     assert TreeSchema.of(1, by, "ts", 0).bucket_keys == ("a", "b")

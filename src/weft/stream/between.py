@@ -26,7 +26,7 @@ class Between:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._lock = threading.Condition(threading.RLock())
         self._busy = False
         self._waiting: list[tuple[Callable[[], Any], Future[Any]]] = []
 
@@ -43,6 +43,18 @@ class Between:
                 waiting, self._waiting = self._waiting, []
                 for work, made in waiting:
                     _do(work, made)
+                self._lock.notify_all()
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """When no micro-batch is delivered any more: nothing else changes, and none begins.
+
+        For a stream that has been halted, in the thread that has halted it.
+        """
+        with self._lock:
+            while self._busy:
+                self._lock.wait()
+            yield
 
     def soon(self, work: Callable[[], Made]) -> Future[Made]:
         """Have work done between two micro-batches."""

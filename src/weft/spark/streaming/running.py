@@ -35,6 +35,7 @@ from weft.stream.adaptive import Adapter, measured_lines
 from weft.stream.between import Between
 from weft.stream.burst import NONE_LEFT, Asked
 from weft.stream.catalogue import Catalogue, Failure, Progress, ProgressFile
+from weft.stream.columns import Column
 from weft.stream.culprits import Verdict, judge
 from weft.stream.future_rows import Guard, observed
 from weft.stream.handling import Handling, NeedsRestart
@@ -294,7 +295,7 @@ class Running:
             if not self._retries or _TRANSIENT not in text:
                 return False
             self._retries -= 1
-            self._query = self._launch(self._versions.again())
+            self._relaunch()
             return True
 
     def _go_on(self, verdict: Verdict) -> bool:
@@ -303,22 +304,23 @@ class Running:
             if not self._retries:
                 return False
             self._retries -= 1
-            self._query = self._launch(self._versions.again(verdict.probes))
+            self._relaunch(verdict.probes)
             return True
         self._retries = _RETRIES
+        asked = [{"op": "fail", "failure": failure} for failure in verdict.failures]
         try:
-            asked = [{"op": "fail", "failure": failure} for failure in verdict.failures]
-            version, _ = self._versions.altered(asked, self._progress, live=False)
+            self._versions.altered(asked, self._progress, live=False)
         except EngineError as error:  # none is left
             self._error = self._hide(str(error))
             return False
-        self._switch(version, launch=True)
+        self._switch(asked, launch=True)
         self._error = self._hide("; ".join(failure.said for failure in verdict.failures))
         return True
 
-    def _relaunch(self) -> None:
+    def _relaunch(self, probes: tuple[Column, ...] = ()) -> None:
         """Start the Spark query again under the catalogue as it is."""
-        self._query = self._launch(self._versions.again())
+        with self._between.still():
+            self._query = self._launch(self._versions.again(probes))
 
     # Queries come and go.
 
@@ -399,8 +401,7 @@ class Running:
             if was_active:
                 self._halt()
             try:  # again, because the last micro-batch has seen later rows
-                version, _ = self._versions.altered(asked, self._progress, live=False)
-                self._switch(version, launch=was_active)
+                self._switch(asked, launch=was_active)
             except Exception:
                 if was_active and not self.is_active:
                     self._relaunch()
@@ -416,18 +417,20 @@ class Running:
                 self.apply([{"op": "fail", "failure": failure}])
                 self._error = failure.said
 
-    def _switch(self, version: Version, *, launch: bool) -> None:
-        """Make this the catalogue; if the stream cannot be started with it, nothing has changed."""
-        files = self._versions.files
-        files.write(version.catalogue)
-        try:
-            if launch:
-                self._query = self._launch(version)
-            else:
-                self._versions.now = version
-        except Exception:
-            files.withdraw(version.catalogue)
-            raise
+    def _switch(self, asked: Sequence[Asked], *, launch: bool) -> None:
+        """Make a change of a halted stream; if it cannot be started so, nothing has changed."""
+        with self._between.still():  # nothing comes between the catalogue and its successor
+            version, _ = self._versions.altered(asked, self._progress, live=False)
+            files = self._versions.files
+            files.write(version.catalogue)
+            try:
+                if launch:
+                    self._query = self._launch(version)
+                else:
+                    self._versions.now = version
+            except Exception:
+                files.withdraw(version.catalogue)
+                raise
 
     def _watch(self) -> None:
         """Pick up requests from other processes, and re-plan where that was asked for."""
