@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from same import assert_same, rows
 from test_live_changes import finished
 from test_running import FIVE, TEN, batch_rows, wait_for
 
+from conftest import MINUTE, START
 from weft.errors import EngineError
 from weft.query.query import Query
 from weft.query.window import Window
@@ -168,4 +171,20 @@ def test_a_leftover_of_a_dropped_query_fails_nobody(spark, feed, tmp_path):
     feed.minutes(20, 40)
     until = finished(feed, running)
     assert running.catalogue.failed == ()
+    assert_others_complete(spark, feed, tmp_path, running, until=until)
+
+
+def test_a_change_and_a_failure_at_the_same_micro_batch(spark, feed, tmp_path):
+    """What the last micro-batch ran by is not projected again: Spark has done with it."""
+    risky = Query("risky", aggs={"s": "sum(100 / (x - 500))"}, window=W)
+    feed.minutes(0, 20)
+    running = start(spark, feed, tmp_path, risky)
+    wait_for(lambda: running.progress.batch >= 0)
+    wait_for(lambda: not running.last_query.status["isTriggerActive"])
+    running.pause("ten")
+    running.resume("ten")  # a catalogue that holds from the next micro-batch on
+    feed.put(START + np.arange(20, 40) * MINUTE, x=pa.array([500] * 20, pa.int64()))
+    wait_for(lambda: running.catalogue.failed)
+    until = finished(feed, running)
+    assert [failure.query.name for failure in running.catalogue.failed] == ["risky"]
     assert_others_complete(spark, feed, tmp_path, running, until=until)

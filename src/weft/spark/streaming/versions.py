@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from weft.errors import EngineError, WeftError
 from weft.plan.time_axis import TimeAxis
 from weft.sinks import Sink
+from weft.sinks.files import Folder
 from weft.spark.as_written import texts_as_written
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.menu import Menu
@@ -57,6 +58,8 @@ class Versions:
     ) -> None:
         self.df, self.axis, self.sink, self.offer = df, axis, sink, tuple(offer)
         self.files, self.deployment = CatalogueFiles(checkpoint), Deployment(checkpoint)
+        self._commits = Folder(checkpoint).sub("commits")
+        """Where Spark keeps a file for every micro-batch that it has done with."""
         menu = Menu.of(df, axis, self.offer)
         self.now = self.past = Version(catalogue, compile_catalogue(catalogue, df, axis, menu))
 
@@ -147,14 +150,15 @@ class Versions:
         self.deployment.publish(since, catalogue.number, compiled.deployed)
 
     def _before(self, version: Version, progress: Progress) -> Version:
-        """What a micro-batch ran by that Spark may have to run again; mostly the same.
+        """What a micro-batch ran by that Spark has to run again; mostly the same.
 
         Spark may not have committed the last one that was delivered.
         """
-        if not 0 <= progress.batch < version.catalogue.batch:
+        last = progress.batch
+        if not 0 <= last < version.catalogue.batch or str(last) in self._commits.names():
             return version
         try:
-            before = self.files.at(progress.batch)
+            before = self.files.at(last)
             if before.number >= version.catalogue.number:
                 return version
             return Version(before, self._compiled(before, version.compiled.menu))
