@@ -55,7 +55,7 @@ def first_queries() -> list[Query]:
         Query("minute", aggs=aggs, window=Window(range="1 minute"), by=["k"]),
         Query("sliding", aggs=aggs, window=Window(range="5 minutes", slide="2 minutes"), by=["k"]),
         Query("big", aggs=aggs, window=Window(range="3 minutes", slide="1 minute"), where="x > 5"),
-        Query(FAILS, aggs={"r": f"sum(100 / (x - {FATAL}))"}, window=Window(range="1 minute")),
+        Query(FAILS, aggs={"r": f"sum(1000 DIV (x - {FATAL}))"}, window=Window(range="1 minute")),
     ]
 
 
