@@ -163,7 +163,6 @@ class StoreAccumulator:
         self, table: pa.Table, by: Sequence[Any], fragments: Int64, error: AggregateError
     ) -> Exception:
         """An error of lifting with the queries whose it is."""
-        signatures = {number: signature for signature, number in self.signatures.items()}
 
         def attempt(at: int, part: NumberedPart, rows: npt.NDArray[np.bool_]) -> object:
             mask = pa.array(rows)
@@ -171,7 +170,11 @@ class StoreAccumulator:
             few = table.filter(mask).combine_chunks()
             return self._lift(at, part, few, group_rows(some, few.num_rows))
 
-        return by_fragment(self.store, fragments, signatures.__getitem__, attempt, error)
+        return by_fragment(self.store, fragments, self._signature, attempt, error)
+
+    def _signature(self, fragment: int) -> int:
+        """The predicates that a fragment satisfies, by its number."""
+        return next(bits for bits, number in self.signatures.items() if number == fragment)
 
     def _serves_all(self) -> bool:
         return any(service.predicate is None for service in self.store.services)
@@ -201,8 +204,7 @@ class StoreAccumulator:
             try:
                 table = merged(joined, by, self.store.schema.parts, groups)
             except AggregateError as error:
-                signatures = {number: signature for signature, number in self.signatures.items()}
-                raise merge_blamed(self.store, joined, by, signatures.__getitem__, error) from error
+                raise merge_blamed(self.store, joined, by, self._signature, error) from error
             table = table.append_column(ROWS, pa.array(counts.astype(np.int64)))
         buckets = table.column(BUCKET).to_numpy()
         order = np.argsort(buckets, kind="stable")

@@ -94,7 +94,13 @@ class Burst:
         if not known:
             why = "; ".join(failure.said for failure in failed.values())
             raise EngineError(f"{NONE_LEFT}: {why}")
-        return cls(tuple(added), dropped, backfill, pausing, plan, tuple(failed.values()))
+        burst = cls(tuple(added), dropped, backfill, pausing, plan, tuple(failed.values()))
+        if burst.replans and catalogue.settings.engine != "operator":
+            raise EngineError(
+                "queries of engine='rewrite' are fixed, because Spark ties their state to the "
+                "plan: use engine='operator' to add and drop them"
+            )
+        return burst
 
     @property
     def replans(self) -> bool:

@@ -180,6 +180,11 @@ class Catalogue:
         )
         return replace(self, entries=entries)
 
+    def since(self) -> dict[str, Any]:
+        """Since when the change holds: its micro-batch, and each query's first window."""
+        starts = {entry.query.name: entry.complete_from for entry in self.entries}
+        return {"change": self.number, "batch": self.batch, "complete_from": starts}
+
     def silent(self, batch: int) -> frozenset[int]:
         """The numbers of the queries whose answers a micro-batch does not deliver."""
         paused = ((entry.number, entry.paused) for entry in self.entries)

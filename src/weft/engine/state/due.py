@@ -104,7 +104,7 @@ def _combined(
     needed = due.service.parts
     try:
         decoded = {
-            number: frames.ops[at].decode(joined.parts[at])
+            number: frames.decode_part(joined, at)
             for at, number in enumerate(lane.parts)
             if number in needed
         }

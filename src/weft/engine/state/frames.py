@@ -148,9 +148,11 @@ class Frames:
 
     def decode(self, frame: Frame) -> list[list[pa.Array]]:
         """For every part, one Arrow array per component."""
-        parts = frame.parts[:-1] if self.counts else frame.parts
-        ops = self.ops[:-1] if self.counts else self.ops
-        return [op.decode(part) for op, part in zip(ops, parts, strict=True)]
+        return [self.decode_part(frame, at) for at in range(len(self.ops) - bool(self.counts))]
+
+    def decode_part(self, frame: Frame, at: int) -> list[pa.Array]:
+        """One part's Arrow arrays."""
+        return self.ops[at].decode(frame.parts[at])
 
     def combine(self, older: Frame, newer: Frame) -> Frame:
         if not len(newer):

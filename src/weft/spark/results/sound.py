@@ -14,6 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from weft.query.query import Query
+from weft.spark.as_written import as_written
 from weft.spark.failures import spark_message
 from weft.spark.loom import Loom
 from weft.spark.results.results import Results
@@ -56,7 +57,8 @@ class SoundResults:
             except (PySparkException, Py4JJavaError):
                 self._apart = again = True
         try:
-            return work(native(self.loom.df, self.loom.axis, query), again)
+            with as_written(self.loom.spark):
+                return work(native(self.loom.df, self.loom.axis, query), again)
         except (PySparkException, Py4JJavaError) as error:
             self._leave_out(query)
             raise Failed(spark_message(error) or str(error)) from error

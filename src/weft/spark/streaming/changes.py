@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from weft.errors import CheckpointError, EngineError
+from weft.errors import CheckpointError
 from weft.plan.time_axis import TimeAxis
 from weft.stream.burst import Asked, Burst
 from weft.stream.catalogue import Catalogue, CatalogueFiles, ProgressFile
@@ -43,14 +43,9 @@ def change_queries(
     if is_running(checkpoint):
         requests = Requests(checkpoint)
         return "running", requests.wait(requests.ask_all(asked), timeout)
-    if burst.replans and catalogue.settings.engine != "operator":
-        raise EngineError(
-            "queries of engine='rewrite' are fixed, because Spark ties their state to the plan"
-        )
     then = _checked(catalogue, burst, checkpoint, rows)
     CatalogueFiles(checkpoint).write(then)
-    since = {entry.query.name: entry.complete_from for entry in then.entries}
-    return "stored", {"change": then.number, "batch": then.batch, "complete_from": since}
+    return "stored", then.since()
 
 
 def _checked(catalogue: Catalogue, burst: Burst, checkpoint: str, rows: Rows | None) -> Catalogue:

@@ -389,14 +389,14 @@ class Running:
     def change(self, asked: Sequence[Asked]) -> dict[str, Any]:
         """Make a change without a restart; returns since when it holds. For work of `soon`."""
         self._versions.change(asked, self._progress)
-        return self._versions.made()
+        return self.catalogue.since()
 
     def restart(self, asked: Sequence[Asked]) -> dict[str, Any]:
         """Make a change by starting Spark's query again; returns since when it holds."""
         with self._lock:
             tried, _ = self._versions.altered(asked, self._progress, live=False)
             if tried is self._versions.now:
-                return self._versions.made()
+                return self.catalogue.since()
             was_active = self.is_active
             if was_active:
                 self._halt()
@@ -406,7 +406,7 @@ class Running:
                 if was_active and not self.is_active:
                     self._relaunch()
                 raise
-            return self._versions.made()
+            return self.catalogue.since()
 
     def _take_out(self, number: int, why: str) -> None:
         """Go on without a query that is beyond its limits, if there is another."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from weft.errors import EngineError, WeftError
+from weft.errors import WeftError
 from weft.plan.time_axis import TimeAxis
 from weft.sinks import Sink
 from weft.sinks.files import Folder
@@ -77,6 +76,7 @@ class Versions:
         """What a micro-batch runs by; an older one if it is run again."""
         return self.now if batch >= self.now.catalogue.batch else self.past
 
+    @texts_as_written
     def again(self, probes: tuple[Column, ...] = ()) -> Version:
         """The present catalogue, compiled anew: to start the stream with no more than it needs."""
         menu = self._new_menu()
@@ -98,11 +98,6 @@ class Versions:
             return now, []
         if not burst.replans:
             return Version(burst.made_of(now.catalogue, progress, {}), now.compiled), []
-        if now.catalogue.settings.engine != "operator":
-            raise EngineError(
-                "queries of engine='rewrite' are fixed, because Spark ties their state to the "
-                "plan: use engine='operator' to add and drop them"
-            )
         projected = now.compiled.menu
         menu = projected.copy() if live else self._new_menu()
         menu.check(burst.added)
@@ -164,12 +159,6 @@ class Versions:
             return Version(before, self._compiled(before, version.compiled.menu))
         except WeftError:  # what it needs is not there any more
             return version
-
-    def made(self) -> dict[str, Any]:
-        """Since when the last change holds: its micro-batch, and each query's first window."""
-        since = {entry.query.name: entry.complete_from for entry in self.catalogue.entries}
-        number, batch = self.catalogue.number, self.catalogue.batch
-        return {"change": number, "batch": batch, "complete_from": since}
 
     def _compiled(self, catalogue: Catalogue, menu: Menu) -> Compiled:
         return compile_catalogue(catalogue, self.df, self.axis, menu)
