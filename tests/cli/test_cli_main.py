@@ -146,6 +146,7 @@ def test_completion_knows_the_commands():
     assert [item.value for item in complete.get_completions(["query"], "")] == [
         "add",
         "drop",
+        "limit",
         "list",
         "pause",
         "resume",

@@ -82,14 +82,14 @@ def test_a_stream_is_seen_and_changed_on_the_page(page, tmp_path):
         expect(page.locator("#add-query")).to_be_disabled()
         picture(page, "2-error-at-its-place")
         page.fill("#new-sql", TEN.replace("symbol", "simbol"))  # only Spark knows the columns
-        expect(page.locator("#add-query")).to_be_enabled()
-        page.click("#add-query")
         expect(page.locator("#feedback.bad")).to_contain_text("simbol", timeout=PATIENT)
+        expect(page.locator("#add-query")).to_be_disabled()
         assert names(tmp_path) == ["hourly", "all"]
 
         page.fill("#new-sql", TEN)
         expect(page.locator("#feedback.good")).to_contain_text("Joins tree")
         expect(page.locator("#feedback.good")).to_contain_text("hourly")
+        expect(page.locator("#feedback.good")).to_contain_text("restart")
         picture(page, "3-preview")
         page.click("#add-query")
         listed = page.locator("#query-list")

@@ -14,7 +14,9 @@ from weft.spark.batch.calibrate import _tabled, constants, slice_costs
 def test_slice_costs(spark: SparkSession) -> None:
     assert len(_tabled(1 << 10).lookup_table(1 << 16) or ()) == 1 << 10
     costs = slice_costs(spark, rows=20_000, repeats=1)
-    assert costs.search > 0
+    # One look at a few rows, on a machine with other work, may see no difference.
+    assert costs.search >= 0
+    assert isfinite(costs.search)
     assert costs.most_entries == MEASURED.most_entries
 
 

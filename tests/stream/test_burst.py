@@ -10,10 +10,10 @@ from weft.errors import CheckpointError, WeftError
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.stream.between import Between
-from weft.stream.burst import Burst
+from weft.stream.burst import Burst, NeedsRestart
 from weft.stream.catalogue import Progress, Settings
 from weft.stream.evolve import first_catalogue
-from weft.stream.handling import Handling, NeedsRestart
+from weft.stream.handling import Handling
 from weft.stream.planning import stream_plan
 from weft.stream.tree_schema import TreeSchema
 

@@ -27,6 +27,7 @@ export function costView(): HTMLElement {
     { title: "Alone", by: (query) => query.alone, cell: (query) => number(query.alone), right: true, width: "1fr", wide: true },
     { title: "Saved", by: spared, cell: (query) => percent(spared(query)), right: true, width: ".8fr", wide: true },
     { title: "Measured", by: (query) => store.status(query.name)?.share ?? 0, cell: share, right: true, width: "1fr" },
+    { title: "State", by: (query) => store.status(query.name)?.state_bytes ?? 0, cell: held, right: true, width: "1fr", wide: true },
   ], (query) => query.name, { label: "Cost of every query", sort: 2, tall: "tall", id: "query-costs" });
 
   function update(): void {
@@ -45,7 +46,7 @@ export function costView(): HTMLElement {
     h("div", { class: "card stack" }, h("h2", {}, "Queries"), queries.element,
       h("p", { class: "muted small" },
         "A query's predicted cost is its part of its tree; “alone” is what it would cost by itself. Measured is its part of the ",
-        "operator's time since the stream was started.")));
+        "operator's time of late, and State its part of what its tree holds.")));
 }
 
 function compared(): HTMLElement[] {
@@ -121,6 +122,11 @@ function time(tree: TreeView): string {
 function state(tree: TreeView): string {
   const found = measured(tree);
   return found ? `${bytes(found.bytes)}, ${plural(found.slices, "slice", "slices")}` : "–";
+}
+
+function held(query: QueryView): string {
+  const told = store.status(query.name);
+  return told ? bytes(told.state_bytes) : "–";
 }
 
 function share(query: QueryView): string {

@@ -153,6 +153,11 @@ function outlook(told: Preview): HTMLElement {
         : "Its tree needs no further edges."));
     }
   }
+  if (told.needs) {
+    body.append(told.needs.length
+      ? h("p", { class: "note small" }, "The stream would be started again: it does not project ", h("code", {}, told.needs.join(", ")), ".")
+      : h("p", { class: "muted small" }, "Comes with the next micro-batch, without a restart."));
+  }
   return body;
 }
 

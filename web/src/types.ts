@@ -61,6 +61,7 @@ export interface ChangeView {
   moved: string[];
   cost_before: number;
   cost_after: number;
+  needs: string[] | null;
   trees_before: number;
   trees_after: number;
   note: string;
@@ -97,6 +98,11 @@ export interface QueryStatus {
   late_rows: number;
   share: number;
   paused: boolean;
+  state_bytes: number;
+  groups: number;
+  batch_answers: number;
+  limits: Record<string, number | string> | null;
+  why: string | null;
 }
 
 export interface StoreStatus {
@@ -159,6 +165,7 @@ export interface Preview {
   }[];
   cost_before: number;
   cost_after: number;
+  needs: string[] | null;
   trees_before: number;
   trees_after: number;
   note: string;

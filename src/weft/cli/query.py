@@ -1,4 +1,4 @@
-"""`weft query add|drop|pause|resume|list JOB`: the queries of a stream, running or not."""
+"""`weft query add|drop|pause|resume|limit|list JOB`: the queries of a stream, running or not."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.jobs import job_argument, json_option, read_job, spark_for
-from weft.cli.output import echo_json, table
+from weft.cli.output import echo_json, number, table
+from weft.query.query_limits import QueryLimits
 
 if TYPE_CHECKING:
     from weft.job.model import Job
+    from weft.stream.catalogue import Catalogue, Entry
 
 HOW = {
     "running": "the running stream has it so from micro-batch {batch} on",
@@ -28,7 +30,7 @@ TIMEOUT = click.option(
 
 @click.group()
 def query() -> None:
-    """Add queries to the stream of a job, drop, pause and resume them, list them.
+    """Add queries to the stream of a job, drop, pause, resume and limit them, list them.
 
     A running stream is reached through its checkpoint, from any process that can write there.
     """
@@ -40,6 +42,7 @@ def query() -> None:
 @click.argument("sql")
 @click.option("--name", help="The query's name; a comment '-- name: x' in the SQL names it too.")
 @click.option("--backfill", is_flag=True, help="Answer open windows too, where slices are kept.")
+@click.option("--limits", help="What it may use: groups=10000,over=pause; see `weft query limit`.")
 @click.option("--dry-run", is_flag=True, help="Change nothing; say whether it needs a restart.")
 @TIMEOUT
 @json_option
@@ -51,6 +54,7 @@ def add(
     sql: str,
     name: str | None,
     backfill: bool,
+    limits: str | None,
     dry_run: bool,
     timeout: float,
     as_json: bool,
@@ -68,6 +72,8 @@ def add(
     checkpoint = checkpoint_of(read)
     stored(checkpoint)
     asked = asked_queries(sql, read.source.time, name=name)
+    if limits is not None:
+        asked = [one.limited(QueryLimits.read(limits)) for one in asked]
 
     @cache
     def rows() -> Any:
@@ -129,27 +135,50 @@ def resume(
     each(ctx, job, names, "resume", "resumed", timeout, as_json)
 
 
+@query.command()
+@job_argument
+@click.argument("name")
+@click.argument("limits")
+@TIMEOUT
+@json_option
+@click.pass_context
+def limit(
+    ctx: click.Context, /, job: Path, name: str, limits: str, timeout: float, as_json: bool
+) -> None:
+    """Set what the query NAME may use of the stream of JOB; LIMITS of none takes them away.
+
+    \b
+    state_bytes  bytes of state, its part of what its trees hold (2 GB)
+    groups       groups in one window
+    answers      answers in one micro-batch
+    share        its part of the operator's time of late, between 0 and 1
+    over         what becomes of a query that is over a limit: fail or pause
+
+    \b
+    weft query limit job.yaml hourly_hi groups=10000,answers=1000000,over=pause
+    """
+    made = QueryLimits.read(limits)
+    change = {"op": "limit", "name": name, "limits": made and made.to_dict()}
+    make(checkpoint_of(read_job(ctx, job)), [change], [name], "limited", timeout, as_json)
+
+
 @query.command("list")
 @job_argument
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
-    """List the queries of the stream of JOB, and since when each is answered."""
+    """List the queries of the stream of JOB: since when each is answered, what it uses and may."""
     from weft.spark.streaming.changes import stored
     from weft.stream.heartbeat import is_running, last_beat
+    from weft.stream.status_file import read_board
 
     read = read_job(ctx, job)
     checkpoint = checkpoint_of(read)
     catalogue = stored(checkpoint)
     beat = last_beat(checkpoint) if is_running(checkpoint) else None
-    found = [
-        {
-            "query": entry.query.name,
-            "answered from": since(entry.complete_from, catalogue.settings.kind),
-            "state": "answered" if entry.paused is None else "paused",
-        }
-        for entry in catalogue.entries
-    ]
+    board = read_board(checkpoint)
+    used = {one["number"]: one for one in board["status"]["queries"]} if board else {}
+    found = [_told(catalogue, entry, used.get(entry.number)) for entry in catalogue.entries]
     found += [
         {"query": failure.query.name, "answered from": "", "state": "failed"}
         for failure in catalogue.failed
@@ -163,10 +192,27 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
         echo_json({"running": beat, "change": catalogue.number, "queries": listed})
         return
     table(found)
+    for entry in catalogue.entries:
+        if entry.why:
+            click.echo(f"query {entry.query.name!r} is paused: {entry.why}")
     for failure in catalogue.failed:
         click.echo(failure.said)
     state = "no stream runs" if beat is None else f"runs as process {beat['pid']} on {beat['host']}"
     click.echo(f"{len(found):,} queries, change {catalogue.number}; {state}")
+
+
+def _told(catalogue: Catalogue, entry: Entry, used: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A row of the list: a query, what it uses by the last report, and what it may use."""
+    limits = catalogue.limits_of(entry.query)
+    return {
+        "query": entry.query.name,
+        "answered from": since(entry.complete_from, catalogue.settings.kind),
+        "state": "answered" if entry.paused is None else "paused",
+        "holds": "" if used is None else f"{number(used['state_bytes'] / 1e6)} MB",
+        "groups": "" if used is None else f"{used['groups']:,}",
+        "time": "" if used is None else f"{used['share']:.0%}",
+        "limits": "" if limits is None else str(limits),
+    }
 
 
 def each(

@@ -76,9 +76,8 @@ def run(
     for answer in failed:
         click.echo(f"query {answer.query!r} failed: {answer.error}", err=True)
     if failed:
-        click.echo(
-            f"{len(failed)} of {len(answers)} queries failed; the others are whole", err=True
-        )
+        rest = "; the others are whole" if answered else ""
+        click.echo(f"{len(failed)} of {len(answers)} queries failed{rest}", err=True)
         ctx.exit(1)
 
 

@@ -69,6 +69,7 @@ def started(spark: Any, job: Job, *, once: bool) -> Any:
         adaptive=job.adaptive,
         metrics_port=job.metrics_port,
         max_ahead=job.source.max_ahead,
+        limits=job.limits,
         hide=job.scrub,
         **plan_options(job, streaming=True),
     )
@@ -132,7 +133,7 @@ def differences(known: dict[str, str], status: Any) -> Iterator[tuple[str, dict[
         if query.failed:
             yield "failed", {"query": query.name, "error": query.failed}
         elif query.paused:
-            yield "paused", {"query": query.name}
+            yield "paused", {"query": query.name, **({"why": query.why} if query.why else {})}
         else:
             event = "resumed" if query.name in known else "added"
             yield event, {"query": query.name, "complete_from": query.complete_from}
@@ -166,7 +167,8 @@ def sentence(event: str, facts: dict[str, Any]) -> str:
     if event == "failed":
         return str(facts["error"])
     if "query" in facts:
-        return f"{event}: query {facts['query']!r}"
+        why = f" ({facts['why']})" if facts.get("why") else ""
+        return f"{event}: query {facts['query']!r}{why}"
     if event == "stopping":
         return "stopping: the micro-batch that runs is finished first"
     if event == "batch":

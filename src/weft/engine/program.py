@@ -192,8 +192,10 @@ class Program:
     labels: tuple[int, ...] = ()
     """What each bucket is called when shuffled: numbers that Spark spreads evenly over tasks."""
     bounds: Bounds = field(default_factory=Bounds)
-    """How much untrusted queries may ask of a worker."""
+    """How much queries may ask of a worker."""
     delay: int | None = None
     """On an integer axis, how far the watermark is behind the greatest time; None: Spark says."""
     finals: str = "auto"
     """The structure that answers windows, by name."""
+    silent: frozenset[int] = frozenset()
+    """The numbers of the paused queries: their rows are kept, their windows not answered."""

@@ -89,6 +89,7 @@ class Job:
     adaptive: bool = False
     metrics_port: int | None = None
     offer: tuple[str, ...] = ()
+    limits: Mapping[str, Any] | None = None
     plan: Mapping[str, Any] = field(default_factory=dict)
     connectors: tuple[str, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)

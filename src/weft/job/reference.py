@@ -9,8 +9,8 @@ from weft.job.schema import job_schema
 
 _SECTIONS = {
     "source": "source", "queries: by fields": "query", "queries: as SQL": "sql",
-    "queries: in files": "files", "sink: files": "fileSink", "sink: iceberg": "icebergSink",
-    "sink: kafka": "kafkaSink", "sink: postgres": "postgresSink",
+    "queries: in files": "files", "limits": "limits", "sink: files": "fileSink",
+    "sink: iceberg": "icebergSink", "sink: kafka": "kafkaSink", "sink: postgres": "postgresSink",
     "sink: console": "consoleSink", "sink: memory": "memorySink", "plan": "plan",
 }  # fmt: skip
 _TYPES = {

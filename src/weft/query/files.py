@@ -10,6 +10,7 @@ queries:
     where: volume > 50000
     by: [symbol]
     having: n > 10
+    limits: {groups: 10000, over: pause}   # what it may use of a stream
   - name: hourly_hi
     sql: SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol
 """
@@ -26,6 +27,7 @@ import yaml
 
 from weft.errors import QueryError, WorkloadError
 from weft.query.query import Query
+from weft.query.query_limits import QueryLimits
 from weft.query.quoting import quoted
 from weft.query.sql import parse_queries
 from weft.query.window import Window
@@ -33,7 +35,7 @@ from weft.query.workload import Workload
 
 _TOP = ("queries", "rate")
 _WINDOW = ("range", "slide", "offset")
-_QUERY = ("name", "aggs", *_WINDOW, "where", "by", "having")
+_QUERY = ("name", "aggs", *_WINDOW, "where", "by", "having", "limits")
 _SUFFIXES = (".yaml", ".yml", ".json", ".sql")
 
 
@@ -92,16 +94,19 @@ def read_entry(entry: Any, position: int) -> list[Query]:
     if not isinstance(entry, Mapping):
         raise WorkloadError(f"{quoted(entry)} is not a query: a mapping with name, aggs and range")
     if "sql" in entry:
-        _check_fields(entry, ("name", "sql"), "a query in sql")
+        _check_fields(entry, ("name", "sql", "limits"), "a query in sql")
         if not isinstance(entry["sql"], str):
             raise WorkloadError(f"sql={quoted(entry['sql'])} is not a text")
-        return parse_queries(entry["sql"], name=entry.get("name") or f"q{position}")
+        found = parse_queries(entry["sql"], name=entry.get("name") or f"q{position}")
+        limits = QueryLimits.of(entry.get("limits"))
+        return found if limits is None else [query.limited(limits) for query in found]
     _check_fields(entry, _QUERY, "a query")
     for field in ("name", "aggs", "range"):
         if field not in entry:
             raise WorkloadError(f"{field} is missing")
     window = Window(**{name: entry[name] for name in _WINDOW if entry.get(name) is not None})
-    rest = {name: entry[name] for name in ("where", "having") if entry.get(name) is not None}
+    optional = ("where", "having", "limits")
+    rest = {name: entry[name] for name in optional if entry.get(name) is not None}
     by = entry.get("by") or ()
     if not isinstance(by, (str, list, tuple)):
         raise WorkloadError(f"by={quoted(by)} is not a list of columns")

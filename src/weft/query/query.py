@@ -14,6 +14,7 @@ from weft.query.expression import columns, normalise
 from weft.query.keys import Key, read_key
 from weft.query.names import check_column_names, check_query_name
 from weft.query.output import Output, read_output, read_over_aggregates
+from weft.query.query_limits import QueryLimits
 from weft.query.quoting import LONG, quoted
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, Op, rebuild
@@ -44,6 +45,9 @@ class Query:
     the size of values holds. Pass `trusted=False` for texts that come from somebody else; SQL,
     files, requests and the dashboard make untrusted queries (see docs/threat-model.md).
 
+    `limits` say how much of a stream the query may use (`QueryLimits`, or a mapping such as
+    `{"groups": 10_000, "over": "pause"}`); a batch has no use for them.
+
     >>> q = Query("big", aggs={"n": "count(*)", "value": "sum(price * volume)"},
     ...           window=Window(range="12 minutes", slide="5 minutes"),
     ...           where="50000 < volume", by="symbol")
@@ -62,6 +66,8 @@ class Query:
     """The table and time column that SQL named; for the caller to check, no part of the meaning."""
     trusted: bool
     """Whether the owner's own code asks; no part of the meaning."""
+    limits: QueryLimits | None
+    """What it may use of a stream; no part of the meaning."""
     _aggs: tuple[tuple[str, str], ...]
 
     def __init__(
@@ -75,6 +81,7 @@ class Query:
         having: str | None = None,
         source: Source | None = None,
         trusted: bool = True,
+        limits: QueryLimits | Mapping[str, Any] | None = None,
     ) -> None:
         check_query_name(name)
         object.__setattr__(self, "name", name)
@@ -105,6 +112,7 @@ class Query:
         object.__setattr__(self, "having", having)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "trusted", trusted)
+        object.__setattr__(self, "limits", self._read_limits(limits))
         object.__setattr__(self, "_aggs", tuple(aggs.items()))
         self._check()
 
@@ -166,6 +174,16 @@ class Query:
     def as_trusted(self) -> Query:
         """The same query, as the owner's own: for SQL that your program wrote itself."""
         return Query.from_dict(self.to_dict(), trusted=True)
+
+    def limited(self, limits: QueryLimits | None) -> Query:
+        """The same query with other limits."""
+        return Query.from_dict({**self.to_dict(), "limits": limits})
+
+    def _read_limits(self, given: QueryLimits | Mapping[str, Any] | None) -> QueryLimits | None:
+        try:
+            return QueryLimits.of(given)
+        except QueryError as error:
+            raise self._fail(str(error)) from None
 
     def _check(self) -> None:
         _ = self.predicate
@@ -231,6 +249,7 @@ class Query:
             "having": self.having,
             "source": self.source and {"table": self.source.table, "time": self.source.time},
             "trusted": self.trusted,
+            "limits": self.limits and self.limits.to_dict(),
         }
 
     @classmethod
@@ -249,4 +268,5 @@ class Query:
             having=data.get("having"),
             source=Source(source["table"], source["time"]) if source else None,
             trusted=data.get("trusted") is True if trusted is None else trusted,
+            limits=data.get("limits"),
         )

@@ -155,7 +155,10 @@ def _reading(app: FastAPI, source: Source, policy: Policy, stopping: threading.E
     @app.post("/api/preview", responses=REFUSALS)
     def try_out(asked: QueryText) -> Preview:
         """What queries would join and cost, or the error at its place. Nothing is changed."""
-        return preview(source.snapshot(), _read(source, asked))
+        queries = _read(source, asked)
+        told = preview(source.snapshot(), queries)
+        needs = None if policy.read_only else changing.needs(source, queries)
+        return told.model_copy(update={"needs": needs})
 
 
 def _changing(app: FastAPI, source: Source) -> None:

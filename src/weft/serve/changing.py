@@ -20,11 +20,15 @@ from weft.spark.streaming.changes import (
     change_queries,
     drop_query,
     pause_query,
+    preview,
     resume_query,
 )
+from weft.stream.requests import RequestRefused
 
 TIMEOUT = 120.0
 """Seconds that a running stream has to make a change."""
+GLANCE = 2.0
+"""Seconds that it has to say what a change would need, while somebody types."""
 Verb = Literal["dropped", "paused", "resumed"]
 _CHANGES: dict[Verb, Callable[..., Way]] = {
     "dropped": drop_query,
@@ -70,6 +74,20 @@ def add(source: Source, queries: list[Query], *, backfill: bool) -> Done:
             by = _add_at_rest(stream, query, backfill)
     stream.forget()
     return Done(queries=[query.name for query in queries], done="added", by=by)
+
+
+def needs(source: Source, queries: list[Query]) -> list[str] | None:
+    """What a running stream does not project of what queries ask for; None if nobody can tell."""
+    if obstacle(source) or not (isinstance(source, StreamSource) and source.running):
+        return None
+    assert source.checkpoint is not None
+    asked = [{"op": "add", "query": query.to_dict()} for query in queries]
+    try:
+        return preview(source.checkpoint, asked, _no_rows, timeout=GLANCE)[1]
+    except RequestRefused:
+        raise
+    except CheckpointError:  # it has stopped, or is at something else
+        return None
 
 
 def change(source: Source, verb: Verb, name: str) -> Done:

@@ -203,6 +203,9 @@ class Preview(BaseModel):
     trees_before: int
     trees_after: int
     note: str
+    needs: list[str] | None = None
+    """What the running stream would have to project: a restart. None: no stream runs, or it did
+    not say."""
 
 
 class Detail(BaseModel):

@@ -198,7 +198,8 @@ class Loom:
         ("append" or "update"), `buckets`, `adaptive`, `metrics_port`, and those of `optimize`;
         `max_ahead`: rows further ahead of the clock are set aside and counted ("1 day" if nothing
         is said, "off" for none), because one row years ahead would close every window;
-        `finals`: the structure that answers windows from slices, "auto" if nothing is said.
+        `finals`: the structure that answers windows from slices, "auto" if nothing is said;
+        `limits`: what a query may use that has no limits of its own (`QueryLimits`).
         """
         from weft.spark.streaming.starting import start
 

@@ -10,13 +10,18 @@ from weft.errors import CheckpointError, EngineError
 from weft.plan.plan import Plan
 from weft.query.one_source import check_source
 from weft.query.query import Query
+from weft.query.query_limits import QueryLimits
 from weft.query.trust import check_untrusted
 from weft.stream.catalogue import Catalogue, Failure, Progress
 from weft.stream.evolve import next_catalogue
 
 NONE_LEFT = "no query is left to answer"
-Asked = Mapping[str, Any]
+Change = Mapping[str, Any]
 """A change: `op` and what it needs; `all` has several `changes`, all made or none."""
+
+
+class NeedsRestart(Exception):
+    """A change asks for what the stream does not project."""
 
 
 @dataclass(frozen=True)
@@ -32,15 +37,21 @@ class Burst:
     """Another plan of the same queries."""
     failed: tuple[Failure, ...] = ()
     """The queries that have failed, after the change."""
+    why: Mapping[str, str] = field(default_factory=dict)
+    """Why queries are paused that nobody asked to pause."""
+    limits: Mapping[str, QueryLimits | None] = field(default_factory=dict)
+    """By name in lower case, what a query may use from now on."""
 
     @classmethod
-    def of(cls, catalogue: Catalogue, asked: Sequence[Asked]) -> Burst:
+    def of(cls, catalogue: Catalogue, asked: Sequence[Change]) -> Burst:
         """What changes make of a catalogue; an error if any of them would meet one."""
         running = {query.name.lower(): query for query in catalogue.queries}
         axis = catalogue.queries[0].window.axis
         known = dict(running)
         filled: set[str] = set()
         pausing: dict[str, bool] = {}
+        why: dict[str, str] = {}
+        limits: dict[str, QueryLimits | None] = {}
         failed = {failure.query.name.lower(): failure for failure in catalogue.failed}
         plan = None
         for change in _flat(asked):
@@ -79,10 +90,19 @@ class Burst:
                     raise EngineError(f"query {name!r} is asked to {op} twice")
                 else:
                     pausing[name] = op == "pause"
+                    why[name] = change.get("why", "")
+            elif op == "limit" and change["name"].lower() in failed:
+                name = change["name"].lower()
+                query = failed[name].query.limited(QueryLimits.of(change["limits"]))
+                failed[name] = replace(failed[name], query=query)
+            elif op == "limit":
+                limits[_known(known, change["name"])] = QueryLimits.of(change["limits"])
             elif op == "plan" and isinstance(change["plan"], Plan):
                 plan = change["plan"]
             else:
-                raise CheckpointError(f"op={op!r}: accepted are add, drop, pause, resume, all")
+                raise CheckpointError(
+                    f"op={op!r}: accepted are add, drop, pause, resume, limit, all"
+                )
         if not known and any(q.name.lower() not in failed for q in running.values()):
             last = ", ".join(repr(query.name) for query in running.values())
             raise EngineError(f"{last} is the last query of the stream: stop() it instead")
@@ -92,9 +112,12 @@ class Burst:
             raise EngineError("the plan is of other queries than those that run")
         backfill = tuple(query.name for query in added if query.name.lower() in filled)
         if not known:
-            why = "; ".join(failure.said for failure in failed.values())
-            raise EngineError(f"{NONE_LEFT}: {why}")
-        burst = cls(tuple(added), dropped, backfill, pausing, plan, tuple(failed.values()))
+            causes = "; ".join(failure.said for failure in failed.values())
+            raise EngineError(f"{NONE_LEFT}: {causes}")
+        why = {name: said for name, said in why.items() if said}
+        burst = cls(
+            tuple(added), dropped, backfill, pausing, plan, tuple(failed.values()), why, limits
+        )
         if burst.replans and catalogue.settings.engine != "operator":
             raise EngineError(
                 "queries of engine='rewrite' are fixed, because Spark ties their state to the "
@@ -109,7 +132,8 @@ class Burst:
 
     def changes(self, catalogue: Catalogue) -> bool:
         """Whether anything is other than before."""
-        return self.replans or bool(self.pausing) or self.failed != catalogue.failed
+        before, after = ([f.to_dict() for f in some] for some in (catalogue.failed, self.failed))
+        return self.replans or bool(self.pausing or self.limits) or before != after
 
     def made_of(
         self,
@@ -124,7 +148,9 @@ class Burst:
             plan = self.plan or self._applied(Plan.from_dict(catalogue.plan))
             made = next_catalogue(catalogue, plan, progress, self.backfill, types, hashed)
         if self.pausing:
-            made = made.with_paused(self.pausing)
+            made = made.with_paused(self.pausing, self.why)
+        if self.limits:
+            made = made.with_limits(self.limits)
         return replace(made, failed=self.failed)
 
     def _applied(self, plan: Plan) -> Plan:
@@ -139,7 +165,7 @@ class Burst:
         return plan.drop(after) if after else plan
 
 
-def _flat(asked: Sequence[Asked]) -> Iterator[Asked]:
+def _flat(asked: Sequence[Change]) -> Iterator[Change]:
     for change in asked:
         if change["op"] == "all":
             yield from _flat(change["changes"])

@@ -14,6 +14,7 @@ from weft.engine.program import FAR
 from weft.engine.state.codec import LAYOUT, REMEDY
 from weft.errors import CheckpointError, EngineError
 from weft.query.query import Query
+from weft.query.query_limits import QueryLimits
 from weft.sinks.files import Folder
 from weft.stream.tree_schema import TreeSchema
 
@@ -45,6 +46,8 @@ class Entry:
 
     A number and not a flag, so that a micro-batch that is run again is delivered as it was.
     """
+    why: str | None = None
+    """Why it is paused, if it was not its owner who asked for that."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -54,6 +57,7 @@ class Entry:
             "complete_from": self.complete_from,
             "assignments": [[a.store, a.since, a.until] for a in self.assignments],
             "paused": self.paused,
+            "why": self.why,
         }
 
     @classmethod
@@ -65,6 +69,7 @@ class Entry:
             data["complete_from"],
             tuple(Assignment(*entry) for entry in data["assignments"]),
             data.get("paused"),
+            data.get("why"),
         )
 
 
@@ -122,15 +127,19 @@ class Settings:
     """operator, or rewrite: Spark's own operators only."""
     finals: str = "auto"
     """The structure that answers windows, by name; a restart may name another."""
+    limits: QueryLimits | None = None
+    """Of every query that has none of its own; a restart may set others."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
-        return {**self.__dict__, "buckets": list(self.buckets)}
+        limits = self.limits and self.limits.to_dict()
+        return {**self.__dict__, "buckets": list(self.buckets), "limits": limits}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Settings:
         """Read what `to_dict` wrote."""
-        return cls(**{**data, "buckets": tuple(data["buckets"])})
+        limits = QueryLimits.of(data.get("limits"))
+        return cls(**{**data, "buckets": tuple(data["buckets"]), "limits": limits})
 
 
 @dataclass(frozen=True)
@@ -162,23 +171,44 @@ class Catalogue:
         known = ", ".join(repr(query.name) for query in self.queries)
         raise CheckpointError(f"no query {name!r} on this checkpoint; it has {known or 'none'}")
 
-    def with_paused(self, pausing: Mapping[str, bool]) -> Catalogue:
+    def with_paused(
+        self, pausing: Mapping[str, bool], why: Mapping[str, str] | None = None
+    ) -> Catalogue:
         """The catalogue with some queries paused from its first micro-batch on, or resumed.
 
-        A query is given by its name in lower case.
+        A query is given by its name in lower case; `why` has those paused for a limit.
         """
         for name, paused in pausing.items():
             if (self.entry(name).paused is not None) == paused:
                 raise EngineError(
                     f"query {name!r} is {'paused already' if paused else 'not paused'}"
                 )
+
+        def changed(entry: Entry) -> Entry:
+            name = entry.query.name.lower()
+            if name not in pausing:
+                return entry
+            return replace(
+                entry,
+                paused=self.batch if pausing[name] else None,
+                why=why.get(name) if why and pausing[name] else None,
+            )
+
+        return replace(self, entries=tuple(map(changed, self.entries)))
+
+    def with_limits(self, limits: Mapping[str, QueryLimits | None]) -> Catalogue:
+        """The catalogue with other limits for some queries, by name in lower case."""
         entries = tuple(
-            replace(entry, paused=self.batch if pausing[entry.query.name.lower()] else None)
-            if entry.query.name.lower() in pausing
+            replace(entry, query=entry.query.limited(limits[entry.query.name.lower()]))
+            if entry.query.name.lower() in limits
             else entry
             for entry in self.entries
         )
         return replace(self, entries=entries)
+
+    def limits_of(self, query: Query) -> QueryLimits | None:
+        """What a query may use: by its own limits, or else by those of the stream."""
+        return query.limits or self.settings.limits
 
     def since(self) -> dict[str, Any]:
         """Since when the change holds: its micro-batch, and each query's first window."""

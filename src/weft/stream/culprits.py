@@ -8,7 +8,7 @@ several predicates share the expression, the stream is tried again with a column
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weft.engine.overload import blamed
 from weft.query.query import Query
@@ -21,12 +21,14 @@ from weft.stream.places import place_of
 class Verdict:
     """What to do about a failed micro-batch.
 
-    Neither of the two: it failed at what nobody asks for any more, a leftover of a dropped query,
+    Nothing of all that: it failed at what nobody asks for any more, a leftover of a dropped query,
     which is gone when the stream is started again.
     """
 
     failures: tuple[Failure, ...] = ()
     """Queries to go on without."""
+    pauses: Mapping[str, str] = field(default_factory=dict)
+    """Queries that are over a limit and to be paused, and why."""
     probes: tuple[Column, ...] = ()
     """Columns to try the micro-batch with, so that it fails at one of them."""
 
@@ -50,10 +52,11 @@ def judge(message: str, said: str, batch: int, asking: Asking) -> Verdict | None
     `message` is all that is known of the error, `said` what it says in a sentence.
     """
     entries = {entry.number: entry for entry in asking.entries}
-    named = {number: why for number, why in blamed(message).items() if number in entries}
+    named = [(entries[n], blame) for n, blame in blamed(message).items() if n in entries]
     if named:
         return Verdict(
-            tuple(_failure(entries[number], batch, why, "") for number, why in named.items())
+            tuple(_failure(e, batch, blame.said, "") for e, blame in named if not blame.pause),
+            {entry.query.name: blame.said for entry, blame in named if blame.pause},
         )
     place = place_of(message)
     if place is None:

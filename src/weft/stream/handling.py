@@ -8,14 +8,11 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 from weft.errors import WeftError
+from weft.stream.burst import NeedsRestart
 from weft.stream.requests import Requests
 
-Asked = tuple[str, dict[str, Any]]
+Request = tuple[str, dict[str, Any]]
 """A ticket, and what was asked."""
-
-
-class NeedsRestart(Exception):
-    """A change asks for what the stream does not project."""
 
 
 class Changeable(Protocol):
@@ -47,8 +44,8 @@ class Handling:
     def __init__(self, stream: Changeable, requests: Requests, hide: Callable[[str], str]) -> None:
         self._stream, self._requests, self._hide = stream, requests, hide
         self._lock = threading.Lock()
-        self._ready: list[Asked] = []
-        self._restarting: list[Asked] = []
+        self._ready: list[Request] = []
+        self._restarting: list[Request] = []
 
     def carry_out(self) -> None:
         """Look at what has been asked for, and see to it that it is done."""
@@ -68,7 +65,7 @@ class Handling:
         except Exception as error:
             self._requests.reply(ticket, self._said(error))
 
-    def _accept(self, taken: list[Asked]) -> None:
+    def _accept(self, taken: list[Request]) -> None:
         """In their order: together, or if any is amiss, each half by itself."""
         if not taken:
             return
@@ -99,7 +96,7 @@ class Handling:
             ready, self._ready = self._ready, []
             self._make(ready, self._stream.change)
 
-    def _make(self, some: Sequence[Asked], change: Callable[[Sequence[Any]], Any]) -> None:
+    def _make(self, some: Sequence[Request], change: Callable[[Sequence[Any]], Any]) -> None:
         """Make a change of some requests; if that fails, of each half, to find out whose it is."""
         if not some:
             return

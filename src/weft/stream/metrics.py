@@ -26,7 +26,12 @@ _HELP = {
     "weft_query_late_rows_total": "rows that came when all their windows were closed",
     "weft_query_answers_total": "answers given by this process",
     "weft_query_failed": "1 if the query has failed and is answered no longer",
-    "weft_query_share": "part of the operator's time that the query answers for",
+    "weft_query_share": "part of the operator's time of late that the query answers for",
+    "weft_query_state_bytes": "the query's part of the bytes of state",
+    "weft_query_groups": "groups in the query's fullest window of the last micro-batch",
+    "weft_query_answers": "answers of the last micro-batch",
+    "weft_query_paused": "1 if the query's answers are held back",
+    "weft_query_limit": "the most that the query may have, by the limit's name",
     "weft_store_slices": "slices of a store",
     "weft_store_state_bytes": "bytes of a store's pieces",
 }
@@ -58,6 +63,15 @@ def prometheus(status: Status) -> str:
             ("weft_query_answers_total", label, query.answers),
             ("weft_query_share", label, query.share),
             ("weft_query_failed", label, int(query.failed is not None)),
+            ("weft_query_paused", label, int(query.paused)),
+            ("weft_query_state_bytes", label, query.state_bytes),
+            ("weft_query_groups", label, query.groups),
+            ("weft_query_answers", label, query.batch_answers),
+        ]
+        samples += [
+            ("weft_query_limit", {**label, "limit": name}, most)
+            for name, most in (query.limits or {}).items()
+            if name != "over"
         ]
     for store in status.stores:
         label = {"store": str(store.number)}
@@ -75,7 +89,7 @@ def text(samples: Iterable[tuple[str, dict[str, str], float]]) -> str:
     # HELP weft_rows rows of the last micro-batch
     # TYPE weft_rows gauge
     weft_rows 5
-    # HELP weft_query_share part of the operator's time that the query answers for
+    # HELP weft_query_share part of the operator's time of late that the query answers for
     # TYPE weft_query_share gauge
     weft_query_share{query="a\\"b"} 0.5
     """

@@ -21,6 +21,10 @@ TIDY = 60.0
 """Seconds between two looks for such replies: there may be thousands to look through."""
 
 
+class RequestRefused(CheckpointError):
+    """The running stream has answered that it cannot do what was asked."""
+
+
 class Requests:
     """`<checkpoint>/weft/requests` and `/replies`: any process may ask, the running one answers.
 
@@ -95,7 +99,7 @@ class Requests:
         reply = self._replies.read(name, "reply")
         self._replies.remove(name)  # nobody else waits for it
         if reply["error"] is not None:
-            raise CheckpointError(f"request {ticket} failed: {reply['error']}")
+            raise RequestRefused(f"request {ticket} failed: {reply['error']}")
         return dict(reply.get("made") or {})
 
     @property

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.stream.catalogue import Catalogue, Progress
+from weft.stream.catalogue import Catalogue, Entry, Failure, Progress
+from weft.stream.usage import Load, Usage, usage_of, users_of
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,22 @@ class QueryStatus:
     late_rows: int
     """Rows that came when all their windows were closed, in the life of the checkpoint."""
     share: float
-    """Its part of the operator's time, between 0 and 1."""
+    """Its part of the operator's time of late, between 0 and 1."""
     stores: tuple[int, ...]
     paused: bool = False
     """Whether its answers are held back."""
     failed: str | None = None
     """Why it is answered no longer, if it has failed."""
+    state_bytes: int = 0
+    """Its part of the state, which queries share that reach as far back."""
+    groups: int = 0
+    """Groups in its fullest window of the last micro-batch."""
+    batch_answers: int = 0
+    """Answers of the last micro-batch."""
+    limits: Mapping[str, Any] | None = None
+    """What it may use, and whether it is failed or paused when `over`."""
+    why: str | None = None
+    """Why it is paused, if it is over a limit."""
 
     @property
     def state(self) -> str:
@@ -101,6 +112,7 @@ class Tally:
     shards: dict[int, int] = field(default_factory=dict)
     cuts: dict[int, int] = field(default_factory=dict)
     """Slices that shards came in, by store: with `shards`, how many there are to a slice."""
+    load: Load = field(default_factory=Load)
     batches: int = 0
     rows: int = 0
     """Rows since the first micro-batch that this process ran, which only marks the beginning."""
@@ -113,6 +125,7 @@ class Tally:
         self.batch, self.last = batch, figures
         self.batches += 1
         self.seconds += seconds
+        self.load.add(figures)
         high = max((one["high"] for one in figures if one["high"] is not None), default=None)
         if self.low is None:
             self.low = high
@@ -163,27 +176,6 @@ class Tally:
                 found[name] += one["stores"].get(str(number), {}).get(name, 0)
         return found
 
-    def shares(self, users: Mapping[int, Sequence[int]]) -> dict[int, float]:
-        """Each query's part of the operator's time.
-
-        Merging a store's shards serves its queries alike and is split evenly; answering is split
-        by answers given.
-
-        >>> tally = Tally(merging={1: 2.0}, answering={1: 2.0}, answers={7: 3, 8: 1})
-        >>> tally.shares({1: [7, 8]})
-        {7: 0.625, 8: 0.375}
-        """
-        costs: dict[int, float] = {}
-        for store, queries in users.items():
-            answers = sum(self.answers.get(query, 0) for query in queries)
-            for query in queries:
-                even = 1.0 / len(queries)
-                part = self.answers.get(query, 0) / answers if answers else even
-                cost = self.merging.get(store, 0.0) * even + self.answering.get(store, 0.0) * part
-                costs[query] = costs.get(query, 0.0) + cost
-        total = sum(costs.values())
-        return {query: cost / total if total else 0.0 for query, cost in costs.items()}
-
 
 def status_of(
     catalogue: Catalogue,
@@ -202,17 +194,9 @@ def status_of(
 
     Only of a stream that is `timed` can it be said how far it lags behind the clock.
     """
-    users = {
-        store.number: [
-            entry.number
-            for entry in catalogue.entries
-            if any(a.store == store.number for a in entry.assignments)
-        ]
-        for store in catalogue.stores
-    }
-    shares = tally.shares(users)
+    usage = usage_of(catalogue, tally.last, tally.load)
     stores = []
-    for number, queries in users.items():
+    for number, queries in users_of(catalogue).items():
         held = tally.store(number)
         stores.append(
             StoreStatus(
@@ -246,35 +230,42 @@ def status_of(
         read_bytes=tally.total("read_bytes"),
         written_bytes=tally.total("written_bytes"),
         changes=catalogue.number,
-        queries=tuple(
-            QueryStatus(
-                entry.query.name,
-                entry.number,
-                entry.complete_from,
-                tally.answers.get(entry.number, 0),
-                tally.late_rows(entry.number),
-                shares.get(entry.number, 0.0),
-                tuple(a.store for a in entry.assignments),
-                entry.paused is not None,
-            )
-            for entry in catalogue.entries
-        )
-        + tuple(
-            QueryStatus(
-                failure.query.name,
-                failure.number,
-                None,
-                tally.answers.get(failure.number, 0),
-                0,
-                0.0,
-                (),
-                failed=failure.said,
-            )
-            for failure in catalogue.failed
+        queries=(
+            *(
+                _answered(catalogue, entry, tally, usage[entry.number])
+                for entry in catalogue.entries
+            ),
+            *(_failed(failure, tally) for failure in catalogue.failed),
         ),
         stores=tuple(stores),
         error=error,
         failed=failed,
         ahead_rows=ahead_rows,
         damaged_requests=damaged_requests,
+    )
+
+
+def _answered(catalogue: Catalogue, entry: Entry, tally: Tally, usage: Usage) -> QueryStatus:
+    limits = catalogue.limits_of(entry.query)
+    return QueryStatus(
+        entry.query.name,
+        entry.number,
+        entry.complete_from,
+        tally.answers.get(entry.number, 0),
+        tally.late_rows(entry.number),
+        usage.share,
+        tuple(assignment.store for assignment in entry.assignments),
+        entry.paused is not None,
+        state_bytes=usage.state_bytes,
+        groups=usage.groups,
+        batch_answers=usage.answers,
+        limits=None if limits is None else limits.to_dict(),
+        why=entry.why,
+    )
+
+
+def _failed(failure: Failure, tally: Tally) -> QueryStatus:
+    answers = tally.answers.get(failure.number, 0)
+    return QueryStatus(
+        failure.query.name, failure.number, None, answers, 0, 0.0, (), failed=failure.said
     )

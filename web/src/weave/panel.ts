@@ -3,7 +3,7 @@
 import { drop, pause, resume } from "../actions";
 import { ask, queryPath } from "../api";
 import { button, fill, h } from "../dom";
-import { instant, number, percent, plural } from "../format";
+import { bytes, instant, number, percent, plural } from "../format";
 import { go } from "../router";
 import { store } from "../store";
 
@@ -26,7 +26,10 @@ export function detail(): HTMLElement {
     ["Costs", `${number(query.cost)} here, ${number(query.alone)} alone`],
   ];
   if (told) facts.push(["Answers", `${number(told.answers)} since the start, ${number(told.late_rows)} late rows`]);
-  if (told) facts.push(["Measured", `${percent(told.share)} of the operator's time`]);
+  if (told) {
+    facts.push(["Uses", `${percent(told.share)} of the operator's time, ${bytes(told.state_bytes)} of state, ${plural(told.groups, "group", "groups")} in a window`]);
+    if (told.limits) facts.push(["Limits", limited(told.limits)]);
+  }
   if (query.complete_from !== null) facts.push(["Answered from", instant(query.complete_from, store.plan.axis)]);
   const list = h("dl", { class: "facts" });
   for (const [name, value] of facts) list.append(h("dt", {}, name), h("dd", {}, value));
@@ -41,10 +44,18 @@ export function detail(): HTMLElement {
     h("div", { class: "row spread" },
       h("h2", {}, h("span", { class: `dot t${((query.tree - 1) % 8) + 1}` }), query.name),
       query.paused && h("span", { class: "pill warn" }, "paused")),
+    told?.why && h("p", { class: "note small" }, `Paused: ${told.why}.`),
     sql, list,
     h("h3", {}, mates.length ? `Shares tree ${tree.number} with ${plural(mates.length, "query", "queries")}` : `Alone in tree ${tree.number}`),
     mates.length > 0 && shared,
     actions(query.name, query.paused));
+}
+
+function limited(limits: Record<string, number | string>): string {
+  const said = Object.entries(limits).filter(([name]) => name !== "over").map(([name, most]) =>
+    name === "share" ? `${percent(Number(most))} of the time`
+      : name === "state_bytes" ? `${bytes(Number(most))} of state` : `${number(Number(most))} ${name}`);
+  return `${said.join(", ")}; over them it is ${limits.over === "pause" ? "paused" : "failed"}`;
 }
 
 function actions(name: string, paused: boolean): HTMLElement {

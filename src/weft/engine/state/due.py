@@ -30,7 +30,11 @@ def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterat
     stretches = bucket.stretches(tree)
     held = bucket.slice_counts(tree)
     for lane in lanes_of(tree):
-        dues = [DueWindows(window, bucket.frontier, watermark) for window in lane.windows]
+        dues = [
+            DueWindows(window, bucket.frontier, watermark)
+            for window in lane.windows
+            if window.query not in bucket.program.silent
+        ]
         state = bucket.lane(tree, lane)
         askers = alike(dues)
         starts = {due: due.starts(stretches, bucket.program.bounds) for due in askers}
@@ -166,6 +170,7 @@ def changed_answers(
     dues = [
         DueWindows(window, max(bucket.frontier, low), high + window.range)
         for window in tree.services
+        if window.query not in bucket.program.silent
     ]
     changed: dict[tuple[int, ...], list[Combined]] = {}
     for found in _by_keys(bucket, tree, delta, dues):

@@ -86,9 +86,9 @@ class Lambda(Node):
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes right under a node, in the order of the text."""
+    """The nodes right under a node, in the order of the text; a field's name is no node."""
     if isinstance(node, Op):
-        yield from node.args
+        yield from node.args[:1] if _is_field(node) else node.args
     elif isinstance(node, Call):
         yield from node.args
         if node.where is not None:
@@ -117,7 +117,8 @@ def walk(node: Node) -> Iterator[Node]:
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     """The node with every node right under it changed; the same node if nothing changed."""
     if isinstance(node, Op):
-        args = tuple([change(arg) for arg in node.args])
+        kept = node.args[1:] if _is_field(node) else ()
+        args = (*[change(arg) for arg in node.args[: len(node.args) - len(kept)]], *kept)
         return node if _same(args, node.args) else Op(node.op, args, at=node.at)
     if isinstance(node, Call):
         args = tuple([change(arg) for arg in node.args])
@@ -137,6 +138,11 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     if isinstance(node, Lambda):
         return replace(node, body=change(node.body))
     return node
+
+
+def _is_field(node: Op) -> bool:
+    """Whether the node is a field of a value, as in `max(struct(a, b)).b`."""
+    return node.op == "." and isinstance(node.args[1], Name)
 
 
 def _same(left: tuple[Node, ...], right: tuple[Node, ...]) -> bool:

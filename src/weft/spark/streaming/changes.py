@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from weft.errors import CheckpointError
 from weft.plan.time_axis import TimeAxis
-from weft.stream.burst import Asked, Burst
+from weft.stream.burst import Burst, Change
 from weft.stream.catalogue import Catalogue, CatalogueFiles, ProgressFile
 from weft.stream.heartbeat import is_running
 from weft.stream.requests import Requests
@@ -32,7 +32,7 @@ def stored(checkpoint: str) -> Catalogue:
 
 
 def change_queries(
-    checkpoint: str, asked: Sequence[Asked], rows: Rows | None = None, *, timeout: float = 120.0
+    checkpoint: str, asked: Sequence[Change], rows: Rows | None = None, *, timeout: float = 120.0
 ) -> tuple[Way, dict[str, Any]]:
     """Make some changes, all or none; returns by whom, and since when they hold.
 
@@ -67,7 +67,7 @@ def _checked(catalogue: Catalogue, burst: Burst, checkpoint: str, rows: Rows | N
 
 
 def preview(
-    checkpoint: str, asked: Sequence[Asked], rows: Rows, *, timeout: float = 120.0
+    checkpoint: str, asked: Sequence[Change], rows: Rows, *, timeout: float = 120.0
 ) -> tuple[Way, list[str]]:
     """What changes would ask for that the running stream does not project; an error if amiss."""
     catalogue = stored(checkpoint)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -54,6 +55,11 @@ class Compiled:
         """What workers need to know."""
         return self.program, self.lowerings
 
+    def bounded(self, catalogue: Catalogue) -> Compiled:
+        """The same for a catalogue that differs in limits and pauses only."""
+        settled = {"number": catalogue.number, **_bounds(catalogue)}
+        return replace(self, program=replace(self.program, **settled))
+
     @property
     def narrow(self) -> bool:
         """Whether every aggregated value has a fixed width, so that rows cannot be large."""
@@ -99,9 +105,9 @@ def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
         1 if settings.kind == "integer" else 1000,
         settings.mode,
         settings.buckets,
-        Bounds.of([entry.number for entry in catalogue.entries if not entry.query.trusted]),
-        int(settings.watermark) if settings.kind == "integer" else None,
-        settings.finals,
+        delay=int(settings.watermark) if settings.kind == "integer" else None,
+        finals=settings.finals,
+        **_bounds(catalogue),
     )
     _check_finals(program, catalogue)
     lowerings: dict[int, Lowering] = {}
@@ -122,6 +128,15 @@ def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
         if sql is not None:
             lowered_in_sql[entry.number] = sql
     return Compiled(program, lowerings, answered, lowered_in_sql, menu, askers)
+
+
+def _bounds(catalogue: Catalogue) -> dict[str, Any]:
+    """What workers may do for which queries."""
+    queries = {entry.number: entry.query for entry in catalogue.entries}
+    return {
+        "bounds": Bounds.of(queries, catalogue.settings.limits),
+        "silent": catalogue.silent(catalogue.batch),
+    }
 
 
 def explain_finals(plan: Plan, df: DataFrame, axis: TimeAxis, finals: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
@@ -37,6 +38,7 @@ class Operator(StatefulProcessor):
 
     program: Program
     lowerings: dict[int, Lowering]
+    slides: dict[int, int]
 
     def __init__(self, programs: Lookup) -> None:
         self.programs = programs
@@ -64,6 +66,7 @@ class Operator(StatefulProcessor):
         began = time.perf_counter()
         if self.batch != (batch := batch_number()):
             self.program, self.lowerings = self.programs.at(batch)
+            self.slides = {w.query: w.slide for tree in self.program.stores for w in tree.services}
             self.batch = batch
         milliseconds = timers.getCurrentWatermarkInMs()
         bucket = Bucket(self.program, _State(self.pieces))
@@ -103,7 +106,8 @@ class Operator(StatefulProcessor):
                 **bucket_metrics(bucket, parcels, merging, answering),
                 "bucket": output.bucket,
                 "watermark": watermark,
-                "answers": {str(query): count for query, count in output.answers().items()},
+                "answers": {str(query): output.rows(query) for query in output.tables},
+                "groups": {str(query): count for query, count in output.groups.items()},
                 "seconds": time.perf_counter() - began,
             }
         )
@@ -124,14 +128,17 @@ class Operator(StatefulProcessor):
     def _lower(self, combined: Combined, output: _Output) -> None:
         """Add the answers of each query; where queries differ in nothing but name, one table."""
         made: dict[Any, pa.Table] = {}
+        groups = fullest(combined.start, self.slides[combined.queries[0]])
         for query in combined.queries:
+            self.program.bounds.check_own(query, "groups", groups)
             lowering = self.lowerings[query]
             if lowering.answers not in made:
                 try:
                     made[lowering.answers] = lowering(combined)
                 except EngineError as error:
                     raise EngineError(f"[weft query {query}] {error}") from error
-            output.add(query, made[lowering.answers])
+            output.add(query, made[lowering.answers], groups)
+            self.program.bounds.check_own(query, "answers", output.rows(query))
 
     def _absorb(
         self, bucket: Bucket, store: TreeProgram, shipments: list[Shipment]
@@ -169,6 +176,20 @@ class Preaggregation:
         return Preaggregate(program)(batches)
 
 
+def fullest(starts: npt.NDArray[np.int64], slide: int) -> int:
+    """How often the window start occurs that occurs most often.
+
+    >>> fullest(np.array([5, 5, 9, 5]), slide=2)
+    3
+    """
+    if not len(starts):
+        return 0
+    low, high = int(starts.min()), int(starts.max())
+    if (high - low) // slide > 4 * len(starts):
+        return int(np.unique(starts, return_counts=True)[1].max())
+    return int(np.bincount((starts - low) // slide).max())
+
+
 def batch_number() -> int:
     """The micro-batch that the task is of; the same when it is run again."""
     context = TaskContext.get()
@@ -201,13 +222,16 @@ class _Output:
     def __init__(self, bucket: int) -> None:
         self.bucket = bucket
         self.tables: dict[int, list[pa.Table]] = {}
+        self.groups: dict[int, int] = {}
+        """By query, the groups in its fullest window."""
         self.extra: list[bytes] = []
 
-    def add(self, query: int, table: pa.Table) -> None:
+    def add(self, query: int, table: pa.Table, groups: int) -> None:
         self.tables.setdefault(query, []).append(table)
+        self.groups[query] = max(groups, self.groups.get(query, 0))
 
-    def answers(self) -> dict[int, int]:
-        return {query: sum(t.num_rows for t in tables) for query, tables in self.tables.items()}
+    def rows(self, query: int) -> int:
+        return sum(table.num_rows for table in self.tables[query])
 
     def figures(self, values: dict[str, Any]) -> None:
         self.extra.append(json.dumps(values).encode())
@@ -220,7 +244,7 @@ class _Output:
             if same not in written:
                 written[same] = to_wire(pa.concat_tables(tables))
             queries.append(query)
-            rows.append(sum(table.num_rows for table in tables))
+            rows.append(self.rows(query))
             payloads.append(written[same])
         for extra in self.extra:
             queries.append(FIGURES)

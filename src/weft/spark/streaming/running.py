@@ -33,18 +33,19 @@ from weft.spark.streaming.rewrite import rewritten_frame
 from weft.spark.streaming.versions import Version, Versions
 from weft.stream.adaptive import Adapter, measured_lines
 from weft.stream.between import Between
-from weft.stream.burst import NONE_LEFT, Asked
-from weft.stream.catalogue import Catalogue, Failure, Progress, ProgressFile
+from weft.stream.burst import NONE_LEFT, Change, NeedsRestart
+from weft.stream.catalogue import Catalogue, Progress, ProgressFile
 from weft.stream.columns import Column
 from weft.stream.culprits import Verdict, judge
 from weft.stream.future_rows import Guard, observed
-from weft.stream.handling import Handling, NeedsRestart
+from weft.stream.handling import Handling
 from weft.stream.heartbeat import Heartbeat
 from weft.stream.metrics import MetricsServer, prometheus
 from weft.stream.requests import Requests
 from weft.stream.status import Status, Tally, status_of
 from weft.stream.status_file import Board, sink_facts
 from weft.stream.trigger import Trigger
+from weft.stream.usage import Excess, excesses, usage_of
 
 Made = TypeVar("Made")
 _LOOK = 0.2
@@ -103,7 +104,7 @@ class Running:
         self._stream: str | None = None
         self._adapter = Adapter()
         self._retries = _RETRIES
-        self._excess: tuple[int, str] | None = None
+        self._excesses: list[Excess] = []
         self._listener = listen(df.sparkSession)
         self._versions = Versions(
             df, axis, sink, checkpoint=checkpoint, offer=offer, catalogue=catalogue
@@ -204,7 +205,14 @@ class Running:
         self._progress = progress
         self._observed_ahead()
         self._tally.add(number, figures, time.perf_counter() - began)
-        self._excess = too_much_state(figures, catalogue.youngest_untrusted())
+        self._excesses = self._over(catalogue, figures)
+
+    def _over(self, catalogue: Catalogue, figures: Sequence[Any]) -> list[Excess]:
+        """The queries that are over a limit after a micro-batch."""
+        usage = usage_of(catalogue, figures, self._tally.load)
+        found = excesses(catalogue, usage, self._tally.load.batches)
+        untrusted = too_much_state(figures, catalogue.youngest_untrusted())
+        return found if untrusted is None else [*found, Excess(*untrusted, "fail")]
 
     def _identity(self) -> str:
         """Spark's name for the stream, which it keeps in the checkpoint from the start on.
@@ -300,21 +308,24 @@ class Running:
 
     def _go_on(self, verdict: Verdict) -> bool:
         """Start the stream again without queries that failed, or to find out which they are."""
-        if not verdict.failures:
+        if not verdict.failures and not verdict.pauses:
             if not self._retries:
                 return False
             self._retries -= 1
             self._relaunch(verdict.probes)
             return True
         self._retries = _RETRIES
-        asked = [{"op": "fail", "failure": failure} for failure in verdict.failures]
+        asked: list[Change] = [{"op": "fail", "failure": f} for f in verdict.failures]
+        asked += [{"op": "pause", "name": n, "why": w} for n, w in verdict.pauses.items()]
         try:
             self._versions.altered(asked, self._progress, live=False)
         except EngineError as error:  # none is left
             self._error = self._hide(str(error))
             return False
         self._switch(asked, launch=True)
-        self._error = self._hide("; ".join(failure.said for failure in verdict.failures))
+        said = [failure.said for failure in verdict.failures]
+        said += [f"query {name!r} is paused: {why}" for name, why in verdict.pauses.items()]
+        self._error = self._hide("; ".join(said))
         return True
 
     def _relaunch(self, probes: tuple[Column, ...] = ()) -> None:
@@ -357,11 +368,11 @@ class Running:
         """Go on under another plan of the same queries."""
         self.apply([{"op": "plan", "plan": plan}])
 
-    def apply(self, asked: Sequence[Asked]) -> dict[str, Any]:
+    def apply(self, asked: Sequence[Change]) -> dict[str, Any]:
         """Make some changes, all or none; returns since when they hold.
 
         A change has an `op`: add (with `query` and perhaps `backfill`), drop, pause or resume
-        (with `name`).
+        (with `name`), or limit (with `name` and `limits`).
         """
         with self._lock:
             if self.is_active and self.fits(asked):
@@ -375,23 +386,23 @@ class Running:
         """Have work done between two micro-batches."""
         return self._between.soon(work)
 
-    def fits(self, asked: Sequence[Asked]) -> bool:
+    def fits(self, asked: Sequence[Change]) -> bool:
         """Whether the running stream can make a change without a restart.
 
         What can be wrong with a change shows here, before the stream is touched.
         """
         return not self.needs(asked)
 
-    def needs(self, asked: Sequence[Asked]) -> list[str]:
+    def needs(self, asked: Sequence[Change]) -> list[str]:
         """What a change asks for that the stream does not project: why it needs a restart."""
         return self._versions.altered(asked, self._progress, live=True)[1]
 
-    def change(self, asked: Sequence[Asked]) -> dict[str, Any]:
+    def change(self, asked: Sequence[Change]) -> dict[str, Any]:
         """Make a change without a restart; returns since when it holds. For work of `soon`."""
         self._versions.change(asked, self._progress)
         return self.catalogue.since()
 
-    def restart(self, asked: Sequence[Asked]) -> dict[str, Any]:
+    def restart(self, asked: Sequence[Change]) -> dict[str, Any]:
         """Make a change by starting Spark's query again; returns since when it holds."""
         with self._lock:
             tried, _ = self._versions.altered(asked, self._progress, live=False)
@@ -408,16 +419,27 @@ class Running:
                 raise
             return self.catalogue.since()
 
-    def _take_out(self, number: int, why: str) -> None:
-        """Go on without a query that is beyond its limits, if there is another."""
-        with self._lock:
-            found = [entry for entry in self.catalogue.entries if entry.number == number]
-            if found and len(self.catalogue.entries) > 1:
-                failure = Failure(number, found[0].query, self._progress.batch + 1, why, "")
-                self.apply([{"op": "fail", "failure": failure}])
-                self._error = failure.said
+    def limit(self, name: str, **limits: Any) -> None:
+        """Set what a query may use, from the next micro-batch on; nothing takes its limits away.
 
-    def _switch(self, asked: Sequence[Asked], *, launch: bool) -> None:
+        `state_bytes`, `groups` (in a window), `answers` (in a micro-batch) and `share` (of the
+        operator's time) are the most that it may have; `over` says whether it is then failed or
+        paused.
+        """
+        self.apply([{"op": "limit", "name": name, "limits": limits or None}])
+
+    def _take_out(self, excess: Excess) -> None:
+        """Pause a query that is over a limit, or go on without it if there is another."""
+        with self._lock:
+            entry = next((e for e in self.catalogue.entries if e.number == excess.number), None)
+            if entry is None or entry.paused is not None:
+                return
+            if excess.over == "fail" and len(self.catalogue.entries) == 1:
+                return
+            self.apply([excess.change(entry, self._progress.batch + 1)])
+            self._error = self._hide(f"query {entry.query.name!r} is over a limit: {excess.why}")
+
+    def _switch(self, asked: Sequence[Change], *, launch: bool) -> None:
         """Make a change of a halted stream; if it cannot be started so, nothing has changed."""
         with self._between.still():  # nothing comes between the catalogue and its successor
             version, _ = self._versions.altered(asked, self._progress, live=False)
@@ -442,11 +464,10 @@ class Running:
                     looked, query = time.monotonic(), self._query
                     if not query.isActive and query.exception() is not None:
                         self._recovered(query)
+                while self._excesses:
+                    self._take_out(self._excesses.pop())
                 if time.monotonic() - posted < _POST:
                     continue
-                if self._excess is not None:
-                    self._take_out(*self._excess)
-                    self._excess = None
                 if self.adaptive:
                     self._adapt()
                 self._post()

@@ -17,6 +17,7 @@ from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
+from weft.query.query_limits import QueryLimits
 from weft.query.trust import check_untrusted
 from weft.sinks import ParquetSink, Sink
 from weft.sinks.apart import check_apart
@@ -56,6 +57,7 @@ def start(
     max_ahead: str | None = "auto",
     finals: str | None = None,
     offer: Sequence[str] = (),
+    limits: QueryLimits | Mapping[str, Any] | None = None,
     hide: Callable[[str], str] = redact,
     **planning: Any,
 ) -> Running:
@@ -66,7 +68,8 @@ def start(
     is how far ahead of the clock a row may be before it is set aside; `finals` names the structure
     that answers windows, by default the one that the checkpoint ran with last; `offer` has
     expressions that are projected beyond what queries ask for, so that queries over them come
-    without a restart; `hide` takes secrets out of what errors say.
+    without a restart; `limits` are what a query may use that has no limits of its own, by default
+    what the checkpoint ran with last; `hide` takes secrets out of what errors say.
     """
     if finals is not None:
         check_name(finals)
@@ -90,11 +93,14 @@ def start(
         _refuse_lost(checkpoint, now, progress)
     if now is None:
         catalogue = _first(df, axis, watermark, queries, output_mode, buckets, finals, planning)
+        settings = replace(catalogue.settings, limits=QueryLimits.of(limits))
+        catalogue = replace(catalogue, settings=settings)
     else:
         _check(now, axis, watermark, output_mode)
         types = partial(argument_types, df, axis)
         catalogue = reconciled(now, files.ever(), queries, progress, types)
         catalogue = _with_finals(catalogue, now, finals, progress)
+        catalogue = _with_limits(catalogue, now, QueryLimits.of(limits), queries, progress)
     target = ParquetSink(sink) if isinstance(sink, str) else sink
     if catalogue is not now:
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
@@ -193,6 +199,24 @@ def _with_finals(
     _check_finals(catalogue.settings.engine, finals)
     settings = replace(catalogue.settings, finals=finals)
     return replace(catalogue, number=now.number + 1, settings=settings, batch=progress.batch + 1)
+
+
+def _with_limits(
+    catalogue: Catalogue,
+    now: Catalogue,
+    limits: QueryLimits | None,
+    queries: Sequence[Query],
+    progress: Progress,
+) -> Catalogue:
+    """The catalogue with the limits that are given; where none is given it has its own."""
+    given = {query.name.lower(): query.limits for query in queries if query.limits is not None}
+    known = {entry.query.name.lower(): entry.query.limits for entry in catalogue.entries}
+    others = {name: limit for name, limit in given.items() if known.get(name, limit) != limit}
+    settings = replace(catalogue.settings, limits=limits or catalogue.settings.limits)
+    if not others and settings == catalogue.settings:
+        return catalogue
+    made = replace(catalogue.with_limits(others), settings=settings)
+    return replace(made, number=now.number + 1, batch=progress.batch + 1)
 
 
 def _check_connectors(spark: SparkSession, sink: Sink) -> None:

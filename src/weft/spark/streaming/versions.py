@@ -14,12 +14,11 @@ from weft.sinks.files import Folder
 from weft.spark.as_written import texts_as_written
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.menu import Menu
-from weft.stream.burst import Asked, Burst
+from weft.stream.burst import Burst, Change, NeedsRestart
 from weft.stream.catalogue import Catalogue, CatalogueFiles, Progress
 from weft.stream.columns import Column
 from weft.stream.culprits import Asking
 from weft.stream.deployment import Deployment
-from weft.stream.handling import NeedsRestart
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ class Versions:
 
     @texts_as_written
     def altered(
-        self, asked: Sequence[Asked], progress: Progress, *, live: bool
+        self, asked: Sequence[Change], progress: Progress, *, live: bool
     ) -> tuple[Version, list[str]]:
         """The version that a change leads to, and what it needs that is not projected.
 
@@ -97,7 +96,8 @@ class Versions:
         if not burst.changes(now.catalogue):
             return now, []
         if not burst.replans:
-            return Version(burst.made_of(now.catalogue, progress, {}), now.compiled), []
+            made = burst.made_of(now.catalogue, progress, {})
+            return Version(made, now.compiled.bounded(made)), []
         projected = now.compiled.menu
         menu = projected.copy() if live else self._new_menu()
         menu.check(burst.added)
@@ -107,7 +107,7 @@ class Versions:
         self.sink.check(compiled.answered, made.settings.mode)
         return Version(made, compiled), menu.beyond(projected) if live else []
 
-    def change(self, asked: Sequence[Asked], progress: Progress) -> None:
+    def change(self, asked: Sequence[Change], progress: Progress) -> None:
         """Make a change between two micro-batches, of a stream that goes on."""
         version, needed = self.altered(asked, progress, live=True)
         if needed:

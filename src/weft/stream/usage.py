@@ -1,0 +1,167 @@
+"""What each query of a stream uses of it, and which of them are over their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from weft.engine.overload import over
+from weft.query.query_limits import Over
+from weft.stream.burst import Change
+from weft.stream.catalogue import Catalogue, Entry, Failure
+
+_KEPT = 0.95
+"""What a micro-batch leaves of the times before it: shares are of the last twenty or so."""
+SETTLED = 10
+"""Micro-batches before a share of the time says anything."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What one query uses."""
+
+    state_bytes: int = 0
+    """Its part of the state of its trees."""
+    groups: int = 0
+    """Groups in its fullest window of the last micro-batch."""
+    answers: int = 0
+    """Answers of the last micro-batch."""
+    share: float = 0.0
+    """Its part of the operator's time, between 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Excess:
+    """A query that is over a limit of its own, why in words, and what is to become of it."""
+
+    number: int
+    why: str
+    over: Over
+
+    def change(self, entry: Entry, batch: int) -> Change:
+        """What to do about it, from a micro-batch on."""
+        if self.over == "pause":
+            return {"op": "pause", "name": entry.query.name, "why": self.why}
+        return {"op": "fail", "failure": Failure(entry.number, entry.query, batch, self.why, "")}
+
+
+@dataclass
+class Load:
+    """Where the operator's time went of late, by store, and how many answers each query got."""
+
+    merging: dict[int, float] = field(default_factory=dict)
+    answering: dict[int, float] = field(default_factory=dict)
+    answers: dict[int, float] = field(default_factory=dict)
+    batches: int = 0
+
+    def add(self, figures: Sequence[Mapping[str, Any]]) -> None:
+        """Take in what the buckets reported for a micro-batch."""
+        self.batches += 1
+        for known in (self.merging, self.answering, self.answers):
+            for key in known:
+                known[key] *= _KEPT
+        for one in figures:
+            for query, count in one["answers"].items():
+                self.answers[int(query)] = self.answers.get(int(query), 0) + count
+            for number, store in one["stores"].items():
+                key = int(number)
+                self.merging[key] = self.merging.get(key, 0.0) + store["merging"]
+                self.answering[key] = self.answering.get(key, 0.0) + store["answering"]
+
+    def shares(self, users: Mapping[int, Sequence[int]]) -> dict[int, float]:
+        """Each query's part of the operator's time.
+
+        Merging a store's shards serves its queries alike and is split evenly; answering is split
+        by answers given.
+
+        >>> load = Load(merging={1: 2.0}, answering={1: 2.0}, answers={7: 3, 8: 1})
+        >>> load.shares({1: [7, 8]})
+        {7: 0.625, 8: 0.375}
+        """
+        costs: dict[int, float] = {}
+        for store, queries in users.items():
+            answers = sum(self.answers.get(query, 0) for query in queries)
+            for query in queries:
+                even = 1.0 / len(queries)
+                part = self.answers.get(query, 0) / answers if answers else even
+                cost = self.merging.get(store, 0.0) * even + self.answering.get(store, 0.0) * part
+                costs[query] = costs.get(query, 0.0) + cost
+        total = sum(costs.values())
+        return {query: cost / total if total else 0.0 for query, cost in costs.items()}
+
+
+def users_of(catalogue: Catalogue) -> dict[int, list[int]]:
+    """By store, the queries that are answered from it."""
+    return {
+        store.number: [
+            entry.number
+            for entry in catalogue.entries
+            if any(a.store == store.number for a in entry.assignments)
+        ]
+        for store in catalogue.stores
+    }
+
+
+def split_by_reach(held: float, reach: Mapping[int, int]) -> dict[int, float]:
+    """What a tree holds, split among its queries by how far back each of them reaches.
+
+    Slices of an age are kept for the queries that reach them, and split evenly among those.
+
+    >>> split_by_reach(120, {1: 20, 2: 80, 3: 80})
+    {1: 10.0, 2: 55.0, 3: 55.0}
+    """
+    longest = max(reach.values(), default=0)
+    parts = dict.fromkeys(reach, 0.0)
+    since = 0
+    for until in sorted(set(reach.values())):
+        reaching = [query for query, far in reach.items() if far >= until]
+        for query in reaching:
+            parts[query] += held * (until - since) / longest / len(reaching)
+        since = until
+    return parts
+
+
+def usage_of(
+    catalogue: Catalogue, last: Sequence[Mapping[str, Any]], load: Load
+) -> dict[int, Usage]:
+    """What each query uses, by number; `last` is what buckets reported of the last micro-batch."""
+    users = users_of(catalogue)
+    ranges = {entry.number: entry.query.window.range for entry in catalogue.entries}
+    state = dict.fromkeys(ranges, 0.0)
+    for store, queries in users.items():
+        held = sum(one["stores"].get(str(store), {}).get("bytes", 0) for one in last)
+        for query, part in split_by_reach(held, {q: ranges[q] for q in queries}).items():
+            state[query] += part
+    shares = load.shares(users)
+    return {
+        number: Usage(
+            round(state[number]),
+            sum(one.get("groups", {}).get(str(number), 0) for one in last),
+            sum(one["answers"].get(str(number), 0) for one in last),
+            shares.get(number, 0.0),
+        )
+        for number in ranges
+    }
+
+
+def excesses(catalogue: Catalogue, usage: Mapping[int, Usage], batches: int) -> list[Excess]:
+    """The queries that are over a limit of their own, those that are paused left out.
+
+    A pause keeps the state of a query: one that has too much of that is failed, whatever was
+    chosen.
+    """
+    found = []
+    for entry in catalogue.entries:
+        limits = catalogue.limits_of(entry.query)
+        if limits is None or entry.paused is not None:
+            continue
+        for what, most in limits.named():
+            used = getattr(usage[entry.number], what)
+            if what == "share" and (batches < SETTLED or len(catalogue.entries) == 1):
+                continue
+            if used > most:
+                then: Over = "fail" if what == "state_bytes" else limits.over
+                found.append(Excess(entry.number, over(what, used, most), then))
+                break
+    return found
