@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from weft.query.table import WindowTable as WindowTable
     from weft.query.window import Window as Window
     from weft.query.workload import Workload as Workload
+    from weft.sinks.parquet import read_results as read_results
     from weft.spark.loom import Loom as Loom
-    from weft.spark.streaming import read_results as read_results
 
 __version__ = "0.1.0"
 
@@ -33,7 +33,7 @@ _PUBLIC = {
     "Workload": "weft.query.workload",
     "edge_rate": "weft.plan.edges",
     "optimize": "weft.plan.optimizer",
-    "read_results": "weft.spark.streaming",
+    "read_results": "weft.sinks.parquet",
 }
 __all__ = ["__version__", *_PUBLIC]
 

@@ -71,7 +71,12 @@ LARGE = [
     Query("bits", aggs={"o": "bit_or(near)", "e": "bit_xor(near)"}, window=SLIDING, by=["x"]),
     Query("interval", aggs={"lo": "min(dt)", "hi": "max(dt)", "s": "sum(dt)"}, window=SLIDING),
 ]
-QUERIES = [*NAMED, *KEYS, *GUARDED, *LARGE]
+FIELDS = [
+    Query("field", aggs={"v": "max(struct(x, micros)).micros"}, window=SLIDING, by=["s"]),
+    Query("of_field", aggs={"v": "sum(struct(past, x AS y).y)"}, window=SLIDING, by=["s"]),
+]
+"""Fields of aggregates and of arguments: their names are no columns."""
+QUERIES = [*NAMED, *KEYS, *GUARDED, *LARGE, *FIELDS]
 
 ODD_COLUMNS = (
     "make_ym_interval(0, CAST(id AS INT) - 9) AS ym",

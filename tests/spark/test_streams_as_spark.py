@@ -26,7 +26,11 @@ def situations(spark, tmp_path_factory):
     return Rows(tmp_path_factory.mktemp("situations") / "in", *timed(spark, *COLUMNS))
 
 
-@pytest.mark.parametrize("engine", STREAMS)
+@pytest.mark.parametrize(
+    "engine",
+    # One of them in `make test`, the others in `make test-integration`.
+    [pytest.param(e, marks=[] if e == "append" else pytest.mark.integration) for e in STREAMS],
+)
 def test_every_situation_in_one_tree(situations, tmp_path, engine):
     assert_answers(engine, situations, QUERIES, tmp_path)
 

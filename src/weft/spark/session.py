@@ -20,6 +20,8 @@ _SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # A task fails at once: retrying on the same machine only delays the message.
     "spark.task.maxFailures": "1",
+    # Workers are forked from a process that has loaded what they need.
+    "spark.python.daemon.module": "weft.spark.daemon",
     # Progress bars spoil the output of commands and tests.
     "spark.ui.showConsoleProgress": "false",
 }

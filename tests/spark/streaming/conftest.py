@@ -27,6 +27,7 @@ def spark() -> object:
     session = (
         SparkSession.builder.master("local[2]")
         .appName("weft-streaming-tests")
+        .config("spark.python.daemon.module", "weft.spark.daemon")  # as in `local_session`
         .config("spark.ui.enabled", "false")  # no port, no threads that outlive a test
         .config("spark.sql.shuffle.partitions", "2")  # two cores; state stores are per partition
         .config("spark.sql.session.timeZone", "UTC")  # windows are compared as instants

@@ -14,8 +14,9 @@ from weft.engine.preaggregate import (
 )
 from weft.plan.time_axis import TimeAxis
 from weft.query.duration import parse_duration
+from weft.sinks.wire import COLUMNS
 from weft.spark.streaming.menu import Menu
-from weft.spark.streaming.operator import OUTPUT, Operator, Preaggregation
+from weft.spark.streaming.operator import Operator, Preaggregation
 from weft.stream.deployment import Lookup
 from weft.stream.future_rows import Guard
 
@@ -84,5 +85,5 @@ def answers_frame(
     return (
         timed.select(BUCKET, "parcel", never_late)
         .groupBy(BUCKET)
-        .transformWithStateInPandas(Operator(programs), OUTPUT, "append", "EventTime")
+        .transformWithStateInPandas(Operator(programs), COLUMNS, "append", "EventTime")
     )

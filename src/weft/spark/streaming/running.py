@@ -436,8 +436,11 @@ class Running:
                 return
             if excess.over == "fail" and len(self.catalogue.entries) == 1:
                 return
-            self.apply([excess.change(entry, self._progress.batch + 1)])
-            self._error = self._hide(f"query {entry.query.name!r} is over a limit: {excess.why}")
+            change = excess.change(entry, self._progress.batch + 1)
+            self.apply([change])
+            failure = change.get("failure")
+            paused = f"query {entry.query.name!r} is paused: {excess.why}"
+            self._error = self._hide(paused if failure is None else failure.said)
 
     def _switch(self, asked: Sequence[Change], *, launch: bool) -> None:
         """Make a change of a halted stream; if it cannot be started so, nothing has changed."""

@@ -1,0 +1,42 @@
+"""Spark's daemon for Python workers, with what weft's workers need at hand before they are forked.
+
+Three things make workers start and answer sooner; none changes what they do:
+
+- Arrow, pandas, Numba and weft are loaded once, and not by every worker.
+- Spark puts its own Python code first on the path as zip files, which Python compiles anew in
+  every process, and reads through again at the beginning of every task. Where the same pyspark is
+  installed, it is taken from there.
+- A worker collects garbage after every task. What was loaded before is left out of that.
+
+`spark.python.daemon.module` names this module; `local_session` does.
+"""
+
+import gc
+import sys
+from importlib.util import find_spec
+
+
+def prefer_installed() -> None:
+    """Take Spark's zip files off the path if pyspark is installed beside them."""
+    before = list(sys.path)
+    sys.path[:] = [place for place in before if not _is_zip_of_spark(place)]
+    if find_spec("pyspark") is None or find_spec("py4j") is None:
+        sys.path[:] = before
+
+
+def _is_zip_of_spark(place: str) -> bool:
+    name = place.replace("\\", "/").rpartition("/")[2]
+    return name.endswith(".zip") and name.startswith(("pyspark", "py4j"))
+
+
+if __name__ == "__main__":
+    prefer_installed()
+    import pyspark.worker  # noqa: F401
+    from pyspark.daemon import manager
+
+    import weft.engine.preaggregate
+    import weft.stream.micro_batch  # noqa: F401
+
+    gc.collect()
+    gc.freeze()
+    manager()

@@ -1,0 +1,241 @@
+"""A micro-batch of a bucket: parcels in, answers and figures out."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from weft.engine.answer import Combined
+from weft.engine.lowering import Lowering
+from weft.engine.parcel import Parcel, Shipment, greatest
+from weft.engine.program import Program, TreeProgram
+from weft.engine.shards import FRAGMENT, SLICE, flat
+from weft.engine.state.bucket import Bucket, KeyValue
+from weft.engine.state.due import changed_answers, closing_answers
+from weft.errors import EngineError
+from weft.sinks.wire import FIGURES, to_wire
+from weft.stream.deployment import Lookup
+
+
+class MicroBatches:
+    """Merges what came, answers what is due, lets go of what nobody needs.
+
+    By a program that is looked up for every micro-batch.
+    """
+
+    program: Program
+    lowerings: dict[int, Lowering]
+    slides: dict[int, int]
+    timer: int | None
+    """When the bucket was to be called again, before this micro-batch."""
+
+    def __init__(self, programs: Lookup) -> None:
+        self.programs = programs
+        self.batch = -1
+
+    def run(
+        self,
+        batch: int,
+        number: int,
+        came: Iterable[bytes],
+        state: KeyValue,
+        milliseconds: int,
+    ) -> pd.DataFrame | None:
+        """What a bucket gives in a micro-batch, `milliseconds` being Spark's watermark.
+
+        None if it was called already, and nothing has come.
+        """
+        began = time.perf_counter()
+        parcels = [Parcel.from_bytes(data) for data in came]
+        if self.batch != batch:
+            self.program, self.lowerings = self.programs.at(batch)
+            self.slides = {w.query: w.slide for tree in self.program.stores for w in tree.services}
+            self.batch = batch
+        bucket = Bucket(self.program, state)
+        index = bucket.index
+        if not parcels and index.timer is not None and index.timer > milliseconds:
+            return None  # closed with the input of this very micro-batch
+        watermark = self._watermark(milliseconds, bucket)
+        index.max_event_time = greatest(
+            [index.max_event_time, *(parcel.max_event_time for parcel in parcels)]
+        )
+        index.ahead += sum(parcel.ahead for parcel in parcels)
+        merging: dict[int, float] = {}
+        answering: dict[int, float] = {}
+        output = _Output(number)
+        for store in self.program.stores:
+            started = time.perf_counter()
+            shipments = [s for p in parcels for s in p.shipments if s.store == store.number]
+            delta = self._absorb(bucket, store, shipments)
+            merged = time.perf_counter()
+            merging[store.number] = merged - started
+            found = (
+                closing_answers(bucket, store, watermark)
+                if self.program.mode == "append"
+                else changed_answers(bucket, store, delta)
+            )
+            for combined in found:
+                self._lower(combined, output)
+            answering[store.number] = time.perf_counter() - merged
+        index.frontier = watermark
+        for store in self.program.stores:
+            bucket.evict(store)
+        self.timer = index.timer
+        index.timer = milliseconds + 1
+        bucket.save()
+        output.figures(
+            {
+                **bucket_metrics(bucket, parcels, merging, answering),
+                "bucket": output.bucket,
+                "watermark": watermark,
+                "answers": {str(query): output.rows(query) for query in output.tables},
+                "groups": {str(query): count for query, count in output.groups.items()},
+                "seconds": time.perf_counter() - began,
+            }
+        )
+        return output.frame()
+
+    def _watermark(self, milliseconds: int, bucket: Bucket) -> int:
+        """Windows that end at or before it are closed.
+
+        On an integer axis it is worked out here: every bucket hears of the greatest time of every
+        micro-batch, and Spark's own watermark, a timestamp, holds no such numbers. It comes from
+        the micro-batches before this one and begins at zero, as Spark's does.
+        """
+        if self.program.delay is None:
+            return milliseconds * self.program.units_per_ms
+        seen = bucket.index.max_event_time
+        return max(bucket.frontier, 0 if seen is None else seen - self.program.delay)
+
+    def _lower(self, combined: Combined, output: _Output) -> None:
+        """Add the answers of each query; where queries differ in nothing but name, one table."""
+        made: dict[Any, pa.Table] = {}
+        groups = fullest(combined.start, self.slides[combined.queries[0]])
+        for query in combined.queries:
+            self.program.bounds.check_own(query, "groups", groups)
+            lowering = self.lowerings[query]
+            if lowering.answers not in made:
+                try:
+                    made[lowering.answers] = lowering(combined)
+                except EngineError as error:
+                    raise EngineError(f"[weft query {query}] {error}") from error
+            output.add(query, made[lowering.answers], groups)
+            self.program.bounds.check_own(query, "answers", output.rows(query))
+
+    def _absorb(
+        self, bucket: Bucket, store: TreeProgram, shipments: list[Shipment]
+    ) -> pa.Table | None:
+        tables, counts = [], []
+        for shipment in shipments:
+            shards, rows = shipment.split()
+            numbers = [bucket.index.fragment(signature) for signature in shipment.signatures]
+            renamed = np.array(numbers, dtype=np.int64)[flat(shards, FRAGMENT).to_numpy()]
+            at = shards.column_names.index(FRAGMENT)
+            shards = shards.set_column(at, FRAGMENT, pa.array(renamed))
+            tables.append(store.schema.conform(shards))
+            counts.append(rows)
+        if not tables:
+            return None
+        return bucket.absorb(store, pa.concat_tables(tables), np.concatenate(counts))
+
+
+def fullest(starts: npt.NDArray[np.int64], slide: int) -> int:
+    """How often the window start occurs that occurs most often.
+
+    >>> fullest(np.array([5, 5, 9, 5]), slide=2)
+    3
+    """
+    if not len(starts):
+        return 0
+    low, high = int(starts.min()), int(starts.max())
+    if (high - low) // slide > 4 * len(starts):
+        return int(np.unique(starts, return_counts=True)[1].max())
+    return int(np.bincount((starts - low) // slide).max())
+
+
+class _Output:
+    """Rows of the operator's output, gathered."""
+
+    def __init__(self, bucket: int) -> None:
+        self.bucket = bucket
+        self.tables: dict[int, list[pa.Table]] = {}
+        self.groups: dict[int, int] = {}
+        """By query, the groups in its fullest window."""
+        self.extra: list[bytes] = []
+
+    def add(self, query: int, table: pa.Table, groups: int) -> None:
+        self.tables.setdefault(query, []).append(table)
+        self.groups[query] = max(groups, self.groups.get(query, 0))
+
+    def rows(self, query: int) -> int:
+        return sum(table.num_rows for table in self.tables[query])
+
+    def figures(self, values: dict[str, Any]) -> None:
+        self.extra.append(json.dumps(values).encode())
+
+    def frame(self) -> pd.DataFrame:
+        queries, rows, payloads = [], [], []
+        written: dict[tuple[int, ...], bytes] = {}
+        for query, tables in self.tables.items():
+            same = tuple(map(id, tables))  # queries that were answered alike share their tables
+            if same not in written:
+                written[same] = to_wire(pa.concat_tables(tables))
+            queries.append(query)
+            rows.append(self.rows(query))
+            payloads.append(written[same])
+        for extra in self.extra:
+            queries.append(FIGURES)
+            rows.append(0)
+            payloads.append(extra)
+        return pd.DataFrame(
+            {
+                "query": np.array(queries, dtype=np.int32),
+                "bucket": np.full(len(queries), self.bucket, dtype=np.int32),
+                "rows": np.array(rows, dtype=np.int64),
+                "payload": pd.Series(payloads, dtype=object),
+            }
+        )
+
+
+def bucket_metrics(
+    bucket: Bucket,
+    parcels: list[Parcel],
+    merging: dict[int, float],
+    answering: dict[int, float],
+) -> dict[str, Any]:
+    """What a bucket did in a micro-batch and holds after it, as JSON values."""
+    traffic = bucket.traffic
+    came = [shipment for parcel in parcels for shipment in parcel.shipments]
+    numbers = {*bucket.index.stores, *merging}
+    stores = {}
+    for number in sorted(numbers):
+        store = bucket.index.stores.get(number)
+        pieces = store.pieces if store else {}
+        stores[str(number)] = {
+            "slices": sum(piece.slices for node, piece in pieces.items() if node.level == 0),
+            "pieces": len(pieces),
+            "bytes": sum(piece.size for piece in pieces.values()),
+            "shards": sum(s.shards.num_rows for s in came if s.store == number),
+            "cuts": sum(len(s.shards.column(SLICE).unique()) for s in came if s.store == number),
+            "merging": merging.get(number, 0.0),
+            "answering": answering.get(number, 0.0),
+        }
+    return {
+        "high": bucket.index.max_event_time,
+        "rows": sum(parcel.rows for parcel in parcels),
+        "late": {str(query): count for query, count in bucket.index.late.items()},
+        "ahead": bucket.index.ahead,
+        "stores": stores,
+        "fragments": len(bucket.index.fragments),
+        "reads": traffic.reads,
+        "read_bytes": traffic.read_bytes,
+        "writes": traffic.writes,
+        "written_bytes": traffic.written_bytes,
+    }
