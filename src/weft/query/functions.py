@@ -5,7 +5,7 @@ from __future__ import annotations
 _RANDOM = "is not deterministic: it would give another answer each time it runs"
 _CLOCK = "depends on when the query runs: use the stream's time column, or a constant"
 _SESSION = "depends on who runs the query and where, not on the rows"
-_FAILS = "fails on purpose, and would end the stream of every other query with it"
+_FAILS = "fails on purpose, and would have the stream of every other query start again"
 _FILES = "reads a file that its argument names"
 _READER = "depends on how the rows are read, not on their values"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -88,29 +88,37 @@ class Sink(ABC):
             kept.unpersist()
         return [json.loads(bytes(row[0])) for row in rows]
 
-    def write_each(self, counts: Mapping[int, int], write: Callable[[int], None]) -> None:
-        """Write the answers of each query; where some cannot be written and others can, say whose.
-
-        Where none can it is the sink that fails, and nobody's answers are to blame.
-        """
-        errors: dict[int, Exception] = {}
-        for number in sorted(counts):
-            try:
-                write(number)
-            except Exception as error:
-                errors[number] = error
-        if not errors:
-            return
-        if len(errors) == len(counts):
-            raise next(iter(errors.values()))
-        raise EngineError(
-            "\n".join(
-                f"[weft query {number}] its answers cannot be written: "
-                f"{' '.join(f'{type(error).__name__}: {error}'.split())[:500]}"
-                for number, error in errors.items()
-            )
-        )
-
     @abstractmethod
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         """Write a kept micro-batch; `counts` has the queries with answers, and how many."""
+
+
+def write_each(
+    numbers: Iterable[int],
+    write: Callable[[int], None],
+    is_well: Callable[[], bool] = lambda: False,
+) -> None:
+    """Write the answers of each query; where some cannot be written and others can, say whose.
+
+    Where none can it is the sink that fails, and nobody's answers are to blame, unless the sink
+    `is_well`.
+    """
+    errors: dict[int, Exception] = {}
+    written = 0
+    for number in sorted(numbers):
+        try:
+            write(number)
+            written += 1
+        except Exception as error:
+            errors[number] = error
+    if not errors:
+        return
+    if not written and not is_well():
+        raise next(iter(errors.values()))
+    raise EngineError(
+        "\n".join(
+            f"[weft query {number}] its answers cannot be written: "
+            f"{' '.join(f'{type(error).__name__}: {error}'.split())[:500]}"
+            for number, error in errors.items()
+        )
+    )

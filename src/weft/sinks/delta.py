@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from weft.sinks.contract import MicroBatch, Sink
+from weft.sinks.contract import MicroBatch, Sink, write_each
 from weft.sinks.parquet import folder_name
 
 
@@ -35,4 +35,4 @@ class DeltaSink(Sink):
             writer = writer.option("txnVersion", batch.number)
             writer.save(self.table(batch.queries[number].name, number))
 
-        self.write_each(counts, append)
+        write_each(counts, append)

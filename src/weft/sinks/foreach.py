@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from weft.sinks.contract import MicroBatch, Sink
+from weft.sinks.contract import MicroBatch, Sink, write_each
 
 
 class ForeachBatchSink(Sink):
@@ -23,4 +23,4 @@ class ForeachBatchSink(Sink):
         def write(number: int) -> None:
             self.function(batch.queries[number].name, batch.answers(number), batch.number)
 
-        self.write_each(counts, write)
+        write_each(counts, write)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from weft.errors import EngineError
-from weft.sinks.contract import MicroBatch, Sink, SinkQuery
+from weft.sinks.contract import MicroBatch, Sink, SinkQuery, write_each
 from weft.sinks.names import check_distinct, named
 
 STREAM, BATCH = "weft.stream", "weft.batch"
@@ -50,7 +50,7 @@ class IcebergSink(Sink):
         check_distinct(queries.values(), lambda q: self.table(q.name, q.number).lower())
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
-        self.write_each(counts, lambda number: self.append(batch, number))
+        write_each(counts, lambda number: self.append(batch, number))
 
     def append(self, batch: MicroBatch, number: int) -> None:
         """Append a query's answers, if the table does not have this micro-batch yet."""

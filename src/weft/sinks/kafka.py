@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from weft.errors import EngineError
-from weft.sinks.contract import MicroBatch, Sink, SinkQuery
+from weft.sinks.contract import MicroBatch, Sink, SinkQuery, write_each
 
 Values = Literal["json", "avro"]
 VALUES = ("json", "avro")
@@ -69,7 +69,7 @@ class KafkaSink(Sink):
             headers = {"query": query.name, "batch": str(batch.number)}
             self.send(batch.answers(number), query.name, query.keys, headers)
 
-        self.write_each(counts, send)
+        write_each(counts, send)
 
     def send(
         self, answers: Any, name: str, keys: tuple[str, ...], headers: Mapping[str, str]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from weft.errors import EngineError
-from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery
+from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery, write_each
 from weft.sinks.files import Folder
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
@@ -82,13 +83,27 @@ class Writer:
                     tables.setdefault(query, []).append(from_wire(row["payload"]))
                     first[query] = min(first.get(query, row["bucket"]), row["bucket"])
         folder = Folder(self.path)
-        for query, some in tables.items():
-            table = pa.concat_tables(some)
+
+        def write(query: int) -> None:
+            table = pa.concat_tables(tables[query])
             name = f"{self.folders[query]}/{self.batch:012d}-{first[query]:04d}.parquet"
             folder.system.create_dir(f"{folder.path}/{self.folders[query]}", recursive=True)
             pq.write_table(table, f"{folder.path}/{name}", filesystem=folder.system)
             rows.append((query, table.num_rows, name))
+
+        write_each(tables, write, self._is_well)
         yield written(rows)
+
+    def _is_well(self) -> bool:
+        """Whether anything can be written there at all."""
+        probe = Folder(self.path, private=False).sub("_weft")
+        name = f"probe-{uuid.uuid4().hex}"
+        try:
+            probe.write_bytes(name, b"")
+            probe.remove(name)
+        except OSError:
+            return False
+        return True
 
 
 def folder_name(name: str, number: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import pyarrow as pa
 
 from weft.errors import EngineError
-from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery
+from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery, write_each
 from weft.sinks.names import check_distinct
 from weft.sinks.postgres_table import Table, placed
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
@@ -96,10 +96,14 @@ class Writer:
                     answers.setdefault(row["query"], []).append(from_wire(row["payload"]))
         if answers:
             with connect(self.url) as connection:
+
+                def write(number: int) -> None:
+                    with connection.transaction():  # a savepoint: the others can still be tried
+                        table = pa.concat_tables(answers[number])
+                        self.tables[number].upsert(connection, table)
+
                 # In one order everywhere: tasks that touch the same rows wait and do not deadlock.
-                for number in sorted(answers):
-                    table = pa.concat_tables(answers[number])
-                    self.tables[number].upsert(connection, table)
+                write_each(answers, write, lambda: not connection.broken)
         yield written(rows)
 
 

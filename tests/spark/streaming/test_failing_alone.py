@@ -188,3 +188,50 @@ def test_a_change_and_a_failure_at_the_same_micro_batch(spark, feed, tmp_path):
     until = finished(feed, running)
     assert [failure.query.name for failure in running.catalogue.failed] == ["risky"]
     assert_others_complete(spark, feed, tmp_path, running, until=until)
+
+
+def test_an_error_without_a_place_is_traced_by_trying_the_queries_apart(spark, feed, tmp_path):
+    """A Python function that raises, and errors in outputs that Spark says nothing more of."""
+
+    def picky(value):
+        if value == "c":
+            raise ValueError("c is not for me")
+        return 1
+
+    spark.udf.register("picky", picky, "int")
+    causes = {"function": "c is not for me", "twice": "DUPLICATED", "output": "DUPLICATED"}
+    outputs = {
+        "function": "sum(picky(k))",
+        "twice": f"sum({twice('k')})",
+        "output": twice("max(k)"),
+    }
+    bad = [Query(name, aggs={"s": sql}, window=W) for name, sql in outputs.items()]
+    feed.minutes(0, 30)
+    running = start(spark, feed, tmp_path, *bad)
+    wait_for(lambda: len(running.catalogue.failed) == len(bad), seconds=100)
+    until = finished(feed, running)
+    failed = {failure.query.name: failure.message for failure in running.catalogue.failed}
+    assert failed.keys() == causes.keys()
+    assert all(cause in failed[name] for name, cause in causes.items())
+    assert not (tmp_path / "ck" / "weft" / "trial").exists()
+    assert_others_complete(spark, feed, tmp_path, running, until=until)
+
+
+def twice(key):
+    """SQL that fails, and of which Spark does not say where it stands."""
+    return f"size(map_from_arrays(array({key}, lower({key})), array(1, 2)))"
+
+
+def test_answers_that_a_folder_or_a_table_does_not_take(spark, feed, tmp_path):
+    """A file lies where the folder of one query should be."""
+    feed.minutes(0, 40)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "ten").write_text("in the way")
+    running = start(spark, feed, tmp_path)
+    wait_for(lambda: running.catalogue.failed)
+    until = finished(feed, running)
+    (failure,) = running.catalogue.failed
+    assert failure.query.name == "ten"
+    assert "its answers cannot be written" in failure.message
+    found = rows(read_results(spark, str(tmp_path / "out"), "five").collect())
+    assert_same("five", found, batch_rows(spark, feed, FIVE, None, until))

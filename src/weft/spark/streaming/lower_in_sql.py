@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import reduce
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark import TaskContext
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from weft.algebra.ops.order import typed
+from weft.engine.overload import blamed
+from weft.errors import EngineError
 from weft.plan.time_axis import TimeAxis
 from weft.sinks.wire import COLUMNS, Decode, to_wire
 from weft.spark.streaming.compile import Compiled
+from weft.spark.streaming.trial import failing
 from weft.stream.catalogue import Catalogue
+from weft.stream.places import place_of
 
 
 class Encode:
@@ -63,6 +69,7 @@ def lowered_frame(
         numbers = sorted(compiled.lowered_in_sql)
         listed = ", ".join(map(str, numbers))
         frames = [kept.where(f"query NOT IN ({listed})")]
+        apart: dict[int, DataFrame] = {}
         present = {
             row[0]
             for row in kept.where(f"query IN ({listed})").select("query").distinct().collect()
@@ -78,6 +85,23 @@ def lowered_frame(
                 # By place: mapInArrow takes a dot in a name for the way to a field.
                 placed = typed.toDF(*(f"c{at}" for at in range(len(typed.columns))))
                 frames.append(placed.mapInArrow(encode, COLUMNS))
-        yield reduce(DataFrame.unionAll, frames)
+                apart[entry.number] = placed
+        try:
+            yield reduce(DataFrame.unionAll, frames)
+        except (PySparkException, Py4JJavaError) as error:
+            _tell_apart(error, apart)
+            raise
     finally:
         kept.unpersist()
+
+
+def _tell_apart(error: Exception, frames: Mapping[int, DataFrame]) -> None:
+    """Say whose answers cannot be made, if that can be told, and an error does not say it."""
+    if blamed(str(error)) or place_of(str(error)) is not None:
+        return
+    guilty = failing({str(number): frame for number, frame in frames.items()})
+    if guilty:
+        lines = (
+            f"[weft query {number}] {' '.join(said.split())}" for number, said in guilty.items()
+        )
+        raise EngineError("\n".join(lines)) from error

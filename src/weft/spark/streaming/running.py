@@ -30,11 +30,12 @@ from weft.spark.streaming.listener import listen
 from weft.spark.streaming.lower_in_sql import lowered_frame
 from weft.spark.streaming.pipeline import answers_frame
 from weft.spark.streaming.rewrite import rewritten_frame
+from weft.spark.streaming.trial import tried_apart
 from weft.spark.streaming.versions import Version, Versions
 from weft.stream.adaptive import Adapter, measured_lines
 from weft.stream.between import Between
 from weft.stream.burst import NONE_LEFT, Change, NeedsRestart
-from weft.stream.catalogue import Catalogue, Progress, ProgressFile
+from weft.stream.catalogue import Catalogue, Failure, Progress, ProgressFile
 from weft.stream.columns import Column
 from weft.stream.culprits import Verdict, judge
 from weft.stream.future_rows import Guard, observed
@@ -104,6 +105,8 @@ class Running:
         self._stream: str | None = None
         self._adapter = Adapter()
         self._retries = _RETRIES
+        self._given_up: StreamingQuery | None = None
+        """A run whose failure nobody could be blamed for."""
         self._excesses: list[Excess] = []
         self._listener = listen(df.sparkSession)
         self._versions = Versions(
@@ -300,11 +303,32 @@ class Running:
             verdict = judge(text, said, self._progress.batch + 1, version.asking)
             if verdict is not None:
                 return self._go_on(verdict)
-            if not self._retries or _TRANSIENT not in text:
+            if _TRANSIENT not in text:
+                verdict = None if failed is self._given_up else self._tried_apart(version)
+                self._given_up = failed
+                return verdict is not None and self._go_on(verdict)
+            if not self._retries:
                 return False
             self._retries -= 1
             self._relaunch()
             return True
+
+    def _tried_apart(self, version: Version) -> Verdict | None:
+        """Who fails on the rows at hand, where an error does not say; None if nobody does."""
+        if version.catalogue.settings.engine != "operator":
+            return None
+        try:
+            queries = version.catalogue.queries
+            guilty = tried_apart(self.df, self.axis, self.checkpoint, queries)
+        except Exception:  # a source that cannot be read again: what ended the stream is told
+            return None
+        if not guilty:
+            return None
+        found = [version.catalogue.entry(name) for name in guilty]
+        batch = self._progress.batch + 1
+        return Verdict(
+            tuple(Failure(e.number, e.query, batch, guilty[e.query.name], "") for e in found)
+        )
 
     def _go_on(self, verdict: Verdict) -> bool:
         """Start the stream again without queries that failed, or to find out which they are."""
