@@ -134,6 +134,9 @@ class Stream:
             raise CheckpointError("amiss")
         return not any(one["op"] == "beyond" for one in asked)
 
+    def look(self, asked) -> None:
+        pass
+
     def needs(self, asked) -> list[str]:
         return [] if self.fits(asked) else ["y"]
 
@@ -161,7 +164,22 @@ def test_a_wrong_request_among_many_is_told_and_the_rest_is_few_changes():
     handling.carry_out()
 
 
-def test_what_comes_during_a_micro_batch_is_one_change_at_its_end():
+def test_while_changes_wait_what_comes_is_looked_at_now_and_then():
+    replies, stream = Replies(), Stream()
+    handling = Handling(stream, replies, str)
+    with stream.between.micro_batch():
+        for n in range(5):
+            replies.waiting.append((str(n), {"op": "drop"}))
+            handling.carry_out()
+        assert len(replies.waiting) == 4
+    assert stream.changes == [1]
+    handling.carry_out()
+    assert stream.changes == [1, 4]
+
+
+def test_what_comes_during_a_micro_batch_is_one_change_at_its_end(monkeypatch):
+    monkeypatch.setattr("weft.stream.handling._PAUSE", 0.0)
+    monkeypatch.setattr("weft.stream.handling._REST", 0.0)
     replies, stream = Replies(), Stream()
     handling = Handling(stream, replies, str)
     with stream.between.micro_batch():

@@ -173,6 +173,11 @@ def _flat(asked: Sequence[Change]) -> Iterator[Change]:
             yield change
 
 
+def added_queries(asked: Sequence[Change]) -> list[Query]:
+    """The queries that changes would add."""
+    return [_query(change["query"]) for change in _flat(asked) if change["op"] == "add"]
+
+
 def _query(given: Query | Mapping[str, Any]) -> Query:
     """The query of a request: what comes from outside, as text, is not to be trusted."""
     query = given if isinstance(given, Query) else Query.from_dict(dict(given), trusted=False)

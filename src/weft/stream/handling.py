@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
@@ -11,6 +12,8 @@ from weft.errors import WeftError
 from weft.stream.burst import NeedsRestart
 from weft.stream.requests import Requests
 
+_PAUSE, _REST = 0.1, 5.0
+"""Seconds between two looks while changes wait, at least, and times that the last look took."""
 Request = tuple[str, dict[str, Any]]
 """A ticket, and what was asked."""
 
@@ -20,6 +23,9 @@ class Changeable(Protocol):
 
     def fits(self, asked: Sequence[dict[str, Any]]) -> bool:
         """Whether a change can be made without a restart; an error if it cannot be made at all."""
+
+    def look(self, asked: Sequence[dict[str, Any]]) -> None:
+        """Ask Spark for what it will be asked for; what is amiss shows later."""
 
     def needs(self, asked: Sequence[dict[str, Any]]) -> list[str]:
         """What a change asks for that is not projected."""
@@ -45,6 +51,8 @@ class Handling:
         self._stream, self._requests, self._hide = stream, requests, hide
         self._lock = threading.Lock()
         self._ready: list[Request] = []
+        self._next = 0.0
+        """When requests are looked at again while others wait for their turn."""
         self._restarting: list[Request] = []
 
     def carry_out(self) -> None:
@@ -52,12 +60,17 @@ class Handling:
         with self._lock:
             restarting, self._restarting = self._restarting, []
         self._make(restarting, self._stream.restart)
+        if self._ready and time.monotonic() < self._next:
+            return
+        began = time.monotonic()
         pending = self._requests.pending()
         taken = [one for one in pending if self._requests.take(one[0])]
         for ticket, body in taken:
             if body["op"] == "preview":
                 self._preview(ticket, body)
         self._accept([one for one in taken if one[1]["op"] != "preview"])
+        # Those that wait are looked at again with those that come: not for every one of them.
+        self._next = time.monotonic() + max(_PAUSE, _REST * (time.monotonic() - began))
 
     def _preview(self, ticket: str, body: dict[str, Any]) -> None:
         try:
@@ -70,7 +83,7 @@ class Handling:
         if not taken:
             return
         with suppress(Exception):  # Spark is asked here, where nobody waits for it
-            self._stream.fits([body for _, body in [*self._ready, *taken]])
+            self._stream.look([body for _, body in taken])
         try:
             with self._lock:
                 waits = bool(self._ready)

@@ -6,8 +6,9 @@ import json
 from collections import deque
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.listener import StreamingQueryListener
+from pyspark.sql.streaming.listener import JStreamingQueryListener, StreamingQueryListener
 
 
 class ProgressListener(StreamingQueryListener):
@@ -24,9 +25,14 @@ class ProgressListener(StreamingQueryListener):
         pass
 
     def onQueryProgress(self, event: Any) -> None:
-        if self.identity is not None and str(event.progress.id) == self.identity:
-            self.last = json.loads(event.progress.json)
-            self.recent.append(self.last)
+        self.take(str(event.progress.json))
+
+    def take(self, report: str) -> None:
+        """Keep a report, if it is of this stream."""
+        progress = json.loads(report)
+        if self.identity is not None and progress["id"] == self.identity:
+            self.last = progress
+            self.recent.append(progress)
 
     def onQueryIdle(self, event: Any) -> None:
         pass
@@ -34,6 +40,30 @@ class ProgressListener(StreamingQueryListener):
     def onQueryTerminated(self, event: Any) -> None:
         if self.identity is not None and str(event.id) == self.identity:
             self.ended = event.exception
+
+    @property
+    def _jlistener(self) -> Any:
+        """What Spark's JVM calls, where there is one in reach."""
+        if not hasattr(self, "_jlistenerobj"):
+            jvm: Any = SparkContext._jvm
+            self._jlistenerobj = jvm.PythonStreamingQueryListenerWrapper(_AsText(self))
+        return self._jlistenerobj
+
+
+class _AsText(JStreamingQueryListener):
+    """Takes reports as one text. As objects they are asked for field by field, hundreds of calls
+    to the JVM for every micro-batch, which takes a fifth of a second of a core."""
+
+    pylistener: ProgressListener
+
+    def onQueryStarted(self, jevent: Any) -> None:
+        pass
+
+    def onQueryProgress(self, jevent: Any) -> None:
+        self.pylistener.take(str(jevent.progress().json()))
+
+    def onQueryIdle(self, jevent: Any) -> None:
+        pass
 
 
 def listen(spark: SparkSession) -> ProgressListener | None:

@@ -16,6 +16,7 @@ from pyspark.sql import types as T
 from weft.engine.fragments.fragments import FragmentLimits, FragmentPlan, plan_fragments
 from weft.errors import ExpressionError, WeftError
 from weft.plan.time_axis import TimeAxis
+from weft.query import limits
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
 from weft.query.window import Window
@@ -24,6 +25,9 @@ from weft.spark.batch.fragments import expression_types
 from weft.spark.check import check_queries
 from weft.spark.streaming.projection import Projection
 from weft.spark.verify.native import native
+
+_DIVIDED = 16
+"""Sets of predicates whose fragments are remembered: a change is looked at before it is made."""
 
 
 @dataclass
@@ -43,6 +47,8 @@ class Menu:
     """Queries that can run on the rows, by their own text."""
     shapes: dict[tuple[object, ...], T.StructType] = field(default_factory=dict)
     """The schemas of answers."""
+    divided: dict[tuple[str, ...], FragmentPlan] = field(default_factory=dict)
+    """How the fragments of some predicates are found, for the last that were asked for."""
 
     @classmethod
     def of(cls, df: DataFrame, axis: TimeAxis, offer: Sequence[str] = ()) -> Menu:
@@ -63,6 +69,7 @@ class Menu:
             set(self.wide),
             self.checked,
             self.shapes,
+            self.divided,
         )
 
     def _offer(self, expressions: Sequence[str]) -> None:
@@ -86,7 +93,8 @@ class Menu:
 
     def check(self, queries: Sequence[Query]) -> None:
         """Refuse, by name, queries that cannot run on the rows; learn the types in the others."""
-        new = {str(query.to_dict()): query for query in queries}
+        limits.check_queries(queries)
+        new = {_asks(query): query for query in queries}
         new = {text: query for text, query in new.items() if text not in self.checked}
         if new:
             types = check_queries(self.df, self.axis, list(new.values()))
@@ -103,7 +111,14 @@ class Menu:
 
     def fragments(self, predicates: Sequence[str]) -> FragmentPlan:
         """How the fragments of some predicates are found."""
-        return plan_fragments(predicates, self.types_of, FragmentLimits.of_terms())
+        asked = tuple(predicates)
+        if asked not in self.divided:
+            while len(self.divided) >= _DIVIDED:
+                self.divided.pop(next(iter(self.divided)))
+            self.divided[asked] = plan_fragments(
+                predicates, self.types_of, FragmentLimits.of_terms()
+            )
+        return self.divided[asked]
 
     def bucket(self, keys: Mapping[str, str]) -> str | None:
         """The column with the bucket of rows by some keys; None where one bucket holds all.
@@ -149,3 +164,9 @@ class Menu:
 def _hashed(key: str, kind: T.DataType) -> str:
     """A key as something that Spark hashes; it hashes no maps."""
     return f"to_json(struct({key}))" if "map<" in kind.simpleString() else key
+
+
+def _asks(query: Query) -> str:
+    """What of a query Spark has an opinion on."""
+    told = query.to_dict()
+    return str([told[part] for part in ("aggs", "where", "by", "having", "trusted")])

@@ -417,6 +417,10 @@ class Running:
         """
         return not self.needs(asked)
 
+    def look(self, asked: Sequence[Change]) -> None:
+        """Learn from Spark what a change will have to know, before its turn comes."""
+        self._versions.look(asked)
+
     def needs(self, asked: Sequence[Change]) -> list[str]:
         """What a change asks for that the stream does not project: why it needs a restart."""
         return self._versions.altered(asked, self._progress, live=True)[1]
@@ -528,7 +532,7 @@ class Running:
             self.catalogue,
             tally,
             self._progress,
-            query.lastProgress or (self._listener.last if self._listener else None),
+            (self._listener.last if self._listener is not None else None) or query.lastProgress,
             active=self.is_active,
             timed=self.axis.kind != "integer",
             ahead_rows=tally.ahead_rows + self._observed_ahead(),

@@ -14,7 +14,7 @@ from weft.sinks.files import Folder
 from weft.spark.as_written import texts_as_written
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.menu import Menu
-from weft.stream.burst import Burst, Change, NeedsRestart
+from weft.stream.burst import Burst, Change, NeedsRestart, added_queries
 from weft.stream.catalogue import Catalogue, CatalogueFiles, Progress
 from weft.stream.columns import Column
 from weft.stream.culprits import Asking
@@ -81,6 +81,15 @@ class Versions:
         menu = self._new_menu()
         menu.projection.probes = probes
         return Version(self.catalogue, self._compiled(self.catalogue, menu))
+
+    @texts_as_written
+    def look(self, asked: Sequence[Change]) -> None:
+        """Learn what Spark has to say of the queries of a change; it is remembered."""
+        menu = self.now.compiled.menu.copy()
+        queries = added_queries(asked)
+        menu.check(queries)
+        for query in queries:
+            menu.answers(query)
 
     @texts_as_written
     def altered(
