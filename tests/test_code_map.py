@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -19,6 +20,13 @@ def walked(title: str) -> list[str]:
     return re.findall(r"`(src/weft/[\w/]+\.py)`", section(title).split("\n### ")[0])
 
 
+def turns_back(files: list[str]) -> int:
+    """How often a walk goes on in a package above: one that imports the one it comes from."""
+    order = ["algebra", "query", "plan", "engine", "stream", "spark", "sinks"]
+    levels = [order.index(file.split("/")[2]) for file in files]
+    return sum(after > before for before, after in pairwise(levels))
+
+
 def test_every_path_exists() -> None:
     assert len(PATHS) > 60
     assert [path for path in PATHS if not (ROOT / path).exists()] == []
@@ -28,9 +36,11 @@ def test_a_batch_query_is_followed_in_45_files() -> None:
     files = walked("A batch query, from SQL to rows")
     assert len(set(files)) == len(files)
     assert 30 < len(files) <= 45
+    assert turns_back(files) <= 8
 
 
 def test_a_micro_batch_is_followed_in_25_files() -> None:
     files = [f for f in walked("A micro-batch of a stream") if not f.endswith("/compile.py")]
     assert len(set(files)) == len(files)
     assert 15 < len(files) <= 25
+    assert turns_back(files) <= 6

@@ -13,7 +13,9 @@ from weft.cli.jobs import (
     json_option,
     read_job,
     spark_for,
+    strict_option,
     table_options,
+    tell_refused,
 )
 from weft.cli.output import echo_json
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 @job_argument
 @table_options
 @finals_option
+@strict_option
 @json_option
 @click.pass_context
 def explain(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> None:
@@ -43,6 +46,7 @@ def explain(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> No
         echo_json({"job": read.to_dict(), **found})
         return
     click.echo("\n".join([*described(read), found["explain"], *found["notes"]]))
+    tell_refused(read.refused)
 
 
 def described(job: Job) -> list[str]:

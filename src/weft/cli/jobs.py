@@ -54,10 +54,27 @@ def finals_option(command: Command) -> Command:
     )(command)
 
 
+def strict_option(command: Command) -> Command:
+    """--strict."""
+    return click.option(
+        "--strict", is_flag=True, help="All or nothing: a refused statement stops the others."
+    )(command)
+
+
+def tell_refused(refused: tuple[str, ...]) -> None:
+    """Say which statements are left out, and why."""
+    for one in refused:
+        click.echo(f"left out: {one}", err=True)
+    if refused:
+        many = "statement is" if len(refused) == 1 else "statements are"
+        click.echo(f"{len(refused)} {many} left out (--strict stops at them)", err=True)
+
+
 def read_job(
     ctx: click.Context,
     file: Path,
     *,
+    strict: bool = True,
     finals: str | None = None,
     source: str | None = None,
     format_: str | None = None,
@@ -73,10 +90,16 @@ def read_job(
         for name, value in given.items():
             if value:
                 raise JobError(f"{name}: goes with --source; a job file says it itself")
-        job = load_job(file)
+        job = load_job(file, strict=strict)
     else:
         job = job_on_table(
-            file, source, format=format_, time=time, schema=schema, options=_pairs(options)
+            file,
+            source,
+            format=format_,
+            time=time,
+            schema=schema,
+            options=_pairs(options),
+            strict=strict,
         )
     if finals is not None:
         from weft.engine.finals.registry import check_name

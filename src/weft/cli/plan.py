@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli.jobs import strict_option, tell_refused
 from weft.cli.output import console, number, searching
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     "--calibrate", is_flag=True, help="Measure the engine's constants on Spark first (a minute)."
 )
 @click.option("--limit", type=int, default=20, show_default=True, help="Trees shown in full.")
+@strict_option
 @click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
 def plan(
     file: Path,
@@ -43,6 +45,7 @@ def plan(
     groups: float,
     calibrate: bool,
     limit: int,
+    strict: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -57,7 +60,7 @@ def plan(
     from weft.plan.cost import Constants, Statistics
     from weft.plan.optimizer import optimize
 
-    workload = workload_of(file)
+    workload = workload_of(file, strict=strict)
     constants = measured_constants() if calibrate else Constants()
     with searching(enabled=not as_json) as progress:
         made = optimize(
@@ -74,17 +77,18 @@ def plan(
         click.echo("no rate given: planned for 1,000 rows per second (see --rate)")
     click.echo(made.explain(limit=limit))
     show_trees(made, limit)
+    tell_refused(workload.refused)
 
 
-def workload_of(file: Path) -> Workload:
+def workload_of(file: Path, *, strict: bool = True) -> Workload:
     """The queries of a workload file, or of a job file."""
     from weft.job.reading import is_job, load_job
     from weft.query.workload import Workload
 
     if not is_job(file):
-        return Workload.load(file)
-    job = load_job(file)
-    return Workload(job.queries, job.plan.get("rate"))
+        return Workload.load(file, strict=strict)
+    job = load_job(file, strict=strict)
+    return Workload(job.queries, job.plan.get("rate"), job.refused)
 
 
 def measured_constants() -> Constants:

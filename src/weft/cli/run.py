@@ -15,7 +15,9 @@ from weft.cli.jobs import (
     json_option,
     read_job,
     spark_for,
+    strict_option,
     table_options,
+    tell_refused,
 )
 from weft.cli.output import echo_json, progress, table
 
@@ -24,6 +26,7 @@ from weft.cli.output import echo_json, progress, table
 @job_argument
 @table_options
 @finals_option
+@strict_option
 @click.option("--out", help="Write a folder of Parquet per query here, whatever the job's sink.")
 @click.option("--overwrite", is_flag=True, help="Replace answers that are there already.")
 @click.option("--show", type=click.IntRange(min=0), help="Print the first rows of every query.")
@@ -58,8 +61,9 @@ def run(
     seconds = perf_counter() - began
     failed = [answer for answer in answers if answer.error is not None]
     if as_json:
-        echo_json({"queries": [asdict(answer) for answer in answers], "seconds": seconds})
-        ctx.exit(1 if failed else 0)
+        told = [asdict(answer) for answer in answers]
+        echo_json({"queries": told, "refused": list(read.refused), "seconds": seconds})
+        ctx.exit(1 if failed or read.refused else 0)
     for answer in answers:
         if answer.first:
             click.echo(f"{answer.query}:")
@@ -78,6 +82,8 @@ def run(
     if failed:
         rest = "; the others are whole" if answered else ""
         click.echo(f"{len(failed)} of {len(answers)} queries failed{rest}", err=True)
+    tell_refused(read.refused)
+    if failed or read.refused:
         ctx.exit(1)
 
 

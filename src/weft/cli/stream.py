@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.jobs import finals_option, job_argument, json_option, read_job, spark_for
+from weft.cli.jobs import (
+    finals_option,
+    job_argument,
+    json_option,
+    read_job,
+    spark_for,
+    strict_option,
+    tell_refused,
+)
 from weft.cli.output import echo_json, number
 
 if TYPE_CHECKING:
@@ -30,9 +38,18 @@ NEEDS = {
 @job_argument
 @click.option("--once", is_flag=True, help="Take what is there now, then end (available_now).")
 @finals_option
+@strict_option
 @json_option
 @click.pass_context
-def stream(ctx: click.Context, /, job: Path, once: bool, finals: str | None, as_json: bool) -> None:
+def stream(
+    ctx: click.Context,
+    /,
+    job: Path,
+    once: bool,
+    finals: str | None,
+    strict: bool,
+    as_json: bool,
+) -> None:
     """Start the stream of JOB, or go on where its checkpoint left off.
 
     A line is printed for every micro-batch. Ctrl-C or SIGTERM lets the micro-batch that runs
@@ -41,7 +58,8 @@ def stream(ctx: click.Context, /, job: Path, once: bool, finals: str | None, as_
     from weft.job import need
     from weft.stream.heartbeat import refuse_second
 
-    read = read_job(ctx, job, finals=finals)
+    read = read_job(ctx, job, finals=finals, strict=strict)
+    tell_refused(read.refused)
     need(read, NEEDS)
     refuse_second(read.locate(read.checkpoint or ""))
     with spark_for(ctx, read) as spark, stopping() as stop:

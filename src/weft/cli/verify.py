@@ -15,7 +15,9 @@ from weft.cli.jobs import (
     json_option,
     read_job,
     spark_for,
+    strict_option,
     table_options,
+    tell_refused,
 )
 from weft.cli.output import console, echo_json
 
@@ -24,6 +26,7 @@ from weft.cli.output import console, echo_json
 @job_argument
 @table_options
 @finals_option
+@strict_option
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> None:
@@ -52,8 +55,10 @@ def verify(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> Non
                 "native_seconds": report.native_seconds,
                 "weft_seconds": report.weft_seconds,
                 "queries": [{**asdict(one), "ok": one.ok} for one in report.differences],
+                "refused": list(read.refused),
             }
         )
     else:
         click.echo(str(report))
+        tell_refused(read.refused)
     ctx.exit(0 if report.ok else 1)

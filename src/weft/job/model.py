@@ -93,6 +93,8 @@ class Job:
     plan: Mapping[str, Any] = field(default_factory=dict)
     connectors: tuple[str, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    """Why statements of its files are left out."""
     file: str = "job"
     folder: Path = field(default_factory=Path)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
@@ -139,6 +141,7 @@ class Job:
             "checkpoint": self.checkpoint and redact(self.checkpoint),
             "plan": dict(self.plan),
             "connectors": list(self.connectors),
+            "refused": list(self.refused),
             "spark": masked(self.spark),
         }
 

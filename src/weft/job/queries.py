@@ -18,13 +18,21 @@ from weft.query.workload import Workload
 _FIELD = re.compile(r"\b(name|aggs|range|slide|offset|where|by|having)(?:\['([^']*)'\])?=")
 
 
-def read_queries(document: Document, folder: Path) -> tuple[tuple[Query, ...], list[str]]:
-    """The queries under `queries:`, and what is wrong with them."""
+def read_queries(
+    document: Document, folder: Path, *, strict: bool = True
+) -> tuple[tuple[Query, ...], list[str], list[str]]:
+    """The queries under `queries:`, what is wrong with them, and which statements are left out.
+
+    A statement of a file of SQL that is refused is left out, unless `strict`.
+    """
     found: list[Query] = []
     wrong: list[str] = []
+    refused: list[str] = []
     taken: dict[str, str] = {}
     for position, entry in enumerate(document.value["queries"]):
-        for steps, queries in _asked(document, ("queries", position), entry, folder, wrong):
+        for steps, queries in _asked(
+            document, ("queries", position), entry, folder, wrong, None if strict else refused
+        ):
             for query in queries:
                 before = taken.get(query.name.casefold())
                 unfit = misfit(query, found)
@@ -43,7 +51,7 @@ def read_queries(document: Document, folder: Path) -> tuple[tuple[Query, ...], l
         check_queries(found)
     except QueryError as error:
         wrong.append(document.at(("queries",), f": {error}"))
-    return tuple(found), wrong
+    return tuple(found), wrong, refused
 
 
 def misfit(query: Query, others: Sequence[Query]) -> str | None:
@@ -78,14 +86,22 @@ def time_column(queries: Sequence[Query]) -> str:
 
 
 def _asked(
-    document: Document, steps: Steps, entry: dict[str, Any], folder: Path, wrong: list[str]
+    document: Document,
+    steps: Steps,
+    entry: dict[str, Any],
+    folder: Path,
+    wrong: list[str],
+    refused: list[str] | None,
 ) -> list[tuple[Steps, Sequence[Query]]]:
     if "files" in entry:
         found: list[tuple[Steps, Sequence[Query]]] = []
         for number, name in enumerate(entry["files"]):
             inner = (*steps, "files", number)
             try:
-                found.append((inner, list(Workload.load(folder / name))))
+                workload = Workload.load(folder / name, strict=refused is None)
+                found.append((inner, list(workload)))
+                if refused is not None:
+                    refused.extend(workload.refused)
             except WeftError as error:
                 wrong.append(document.at(inner, f"={name!r}: {error}"))
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,14 @@ _BUILT = ("source", "queries", "sink", "spark", "connectors", "offer")
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
-def load_job(path: str | PathLike[str], environ: Mapping[str, str] | None = None) -> Job:
+def load_job(
+    path: str | PathLike[str], environ: Mapping[str, str] | None = None, *, strict: bool = True
+) -> Job:
     """Read and check a job file; nothing is started, and nothing is touched.
 
     Every mistake that can be found without Spark is in the error: file, line and column, the
-    field, its value, and what is accepted.
+    field, its value, and what is accepted. Unless it is read strictly, statements that are refused
+    in its files of SQL are left out, and `refused` of the job says why.
     """
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
@@ -38,8 +42,8 @@ def load_job(path: str | PathLike[str], environ: Mapping[str, str] | None = None
         _refuse_workload(document)
     _raise(problems(document))
     variables = os.environ if environ is None else environ
-    queries, wrong = read_queries(document, file.parent)
-    job = _job(document, file, queries, variables)
+    queries, wrong, refused = read_queries(document, file.parent, strict=strict)
+    job = replace(_job(document, file, queries, variables), refused=tuple(refused))
     _raise(wrong or misfits(document, job))
     return job
 

@@ -27,13 +27,15 @@ def job_on_table(
     time: str | None = None,
     schema: str | None = None,
     options: Mapping[str, str] | None = None,
+    strict: bool = True,
 ) -> Job:
     """Queries from a file of SQL, YAML or JSON, on the rows of a file or folder.
 
     The format is told by the name's ending, the time column by the queries, unless they are given.
-    A CSV has a header, unless the options say otherwise.
+    A CSV has a header, unless the options say otherwise. Unless `strict`, statements that are
+    refused are left out, and `refused` of the job says why.
     """
-    workload = Workload.load(queries)
+    workload = Workload.load(queries, strict=strict)
     check_untrusted(workload)
     kind = format or _format(source)
     given = dict(options or {})
@@ -57,6 +59,7 @@ def job_on_table(
         SourceSpec(kind, (literal(source),), _literals(given), schema, column),
         workload.queries,
         plan={} if workload.rate is None else {"rate": workload.rate},
+        refused=workload.refused,
         file=str(queries),
     )
 

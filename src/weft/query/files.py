@@ -29,7 +29,7 @@ from weft.errors import QueryError, WorkloadError
 from weft.query.query import Query
 from weft.query.query_limits import QueryLimits
 from weft.query.quoting import quoted
-from weft.query.sql import parse_queries
+from weft.query.sql import parse_queries, read_statements
 from weft.query.window import Window
 from weft.query.workload import Workload
 
@@ -39,8 +39,11 @@ _QUERY = ("name", "aggs", *_WINDOW, "where", "by", "having", "limits")
 _SUFFIXES = (".yaml", ".yml", ".json", ".sql")
 
 
-def load_workload(path: str | PathLike[str]) -> Workload:
-    """Read a workload; an error names the file, the entry and the field."""
+def load_workload(path: str | PathLike[str], *, strict: bool = True) -> Workload:
+    """Read a workload; an error names the file, the entry and the field.
+
+    Unless `strict`, statements of SQL that are refused are left out.
+    """
     file = Path(path)
     if file.suffix.lower() not in _SUFFIXES:
         raise WorkloadError(f"{file}: unknown kind of file; accepted are {', '.join(_SUFFIXES)}")
@@ -52,10 +55,18 @@ def load_workload(path: str | PathLike[str]) -> Workload:
         raise WorkloadError(f"{file}: is not a text in UTF-8") from None
     try:
         if file.suffix.lower() == ".sql":
-            return Workload(parse_queries(text))
+            return Workload(parse_queries(text)) if strict else _as_far_as_read(file, text)
         return _from_data(_parse(file, text))
     except QueryError as error:
         raise type(error)(f"{file}: {error}") from None
+
+
+def _as_far_as_read(file: Path, text: str) -> Workload:
+    """The queries of those statements that can be read, and why others cannot."""
+    read = read_statements(text)
+    queries = [query for statement in read for query in statement.queries]
+    refused = [f"{file}: {one.refusal}" for one in read if one.refusal is not None]
+    return Workload(queries, refused=refused) if queries else Workload(parse_queries(text))
 
 
 def _parse(file: Path, text: str) -> Any:

@@ -30,8 +30,15 @@ class Workload:
 
     queries: tuple[Query, ...] = ()
     rate: float | None = None
+    refused: tuple[str, ...] = ()
+    """Why statements of its file are left out."""
 
-    def __init__(self, queries: Iterable[Query] = (), rate: float | None = None) -> None:
+    def __init__(
+        self,
+        queries: Iterable[Query] = (),
+        rate: float | None = None,
+        refused: Iterable[str] = (),
+    ) -> None:
         listed = tuple(queries)
         seen: dict[str, Query] = {}
         for query in listed:
@@ -53,13 +60,18 @@ class Workload:
             raise WorkloadError(f"rate={quoted(rate)} is not a number of rows per second above 0")
         object.__setattr__(self, "queries", listed)
         object.__setattr__(self, "rate", None if rate is None else float(rate))
+        object.__setattr__(self, "refused", tuple(refused))
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> Workload:
-        """Read a workload from a YAML, JSON or SQL file."""
+    def load(cls, path: str | PathLike[str], *, strict: bool = True) -> Workload:
+        """Read a workload from a YAML, JSON or SQL file.
+
+        Unless it is read strictly, statements of SQL that are refused are left out, and `refused`
+        says why; where nothing else is left, that is an error all the same.
+        """
         from weft.query.files import load_workload
 
-        return load_workload(path)
+        return load_workload(path, strict=strict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,12 +85,13 @@ class Workload:
 
     def add(self, *queries: Query) -> Workload:
         """This workload and more queries."""
-        return Workload((*self.queries, *queries), self.rate)
+        return Workload((*self.queries, *queries), self.rate, self.refused)
 
     def drop(self, *names: str) -> Workload:
         """This workload without some queries."""
         gone = {self[name].name for name in names}
-        return Workload((q for q in self.queries if q.name not in gone), self.rate)
+        left = (query for query in self.queries if query.name not in gone)
+        return Workload(left, self.rate, self.refused)
 
     def __getitem__(self, name: str) -> Query:
         for query in self.queries:

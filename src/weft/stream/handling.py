@@ -12,7 +12,7 @@ from weft.errors import WeftError
 from weft.stream.burst import NeedsRestart
 from weft.stream.requests import Requests
 
-_PAUSE, _REST = 0.1, 5.0
+_PAUSE, _REST = 0.1, 2.0
 """Seconds between two looks while changes wait, at least, and times that the last look took."""
 Request = tuple[str, dict[str, Any]]
 """A ticket, and what was asked."""

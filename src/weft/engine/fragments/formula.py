@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from weft.engine.fragments.domain import Boundary, Domain, domain_of
 from weft.engine.fragments.safety import TypeOf, guarded, may_raise, shielded
@@ -101,6 +102,7 @@ def formula_of(predicate: str, type_of: TypeOf) -> Formula:
     return parts[0] if len(parts) == 1 else AllOf(tuple(parts))
 
 
+@lru_cache(maxsize=16384)
 def tree_of(predicate: str) -> Node:
     """The tree of a predicate, without parentheses: the writer knows where they are needed."""
     return _unwrapped(read_expression(predicate))

@@ -203,8 +203,9 @@ def plan_fragments(
         if number in held or number in single
         for test in leaves_of(formula)
     )
-    # Fewer predicates may need fewer boundaries, so the tables are made once more.
-    clusters, _ = build_clusters({n: formulas[n] for n in held}, factors, limits.table_bits)
+    if len(held) < len(shared) or single:
+        # Fewer predicates may need fewer boundaries, so the tables are made once more.
+        clusters, _ = build_clusters({n: formulas[n] for n in held}, factors, limits.table_bits)
     more, _ = build_clusters(single, factors, 1)
     clusters += more
     used = {name for cluster in clusters for name in cluster.factors}

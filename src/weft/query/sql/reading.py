@@ -69,11 +69,42 @@ def parse_queries(
     """
     if name is not None:
         return _queries(text, _one(text), name, "q1", dialect)
-    return [
-        query
-        for position, statement in enumerate(_statements(text), start=1)
-        for query in _queries(text, statement, None, f"q{position}", dialect)
-    ]
+    read = read_statements(text, dialect)
+    refusals = [statement.refusal for statement in read if statement.refusal is not None]
+    if len(refusals) == 1:
+        raise refusals[0]
+    if refusals:
+        listed = "\n".join(map(str, refusals))
+        raise QueryError(f"{len(refusals)} of {len(read)} statements are refused:\n{listed}")
+    return [query for statement in read for query in statement.queries]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a text: the queries that it asks, or why it is refused."""
+
+    name: str
+    queries: tuple[Query, ...] = ()
+    refusal: QueryError | None = None
+
+
+def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") -> list[Statement]:
+    """The statements of a text; one that is refused stops no other.
+
+    >>> [(s.name, len(s.queries), s.refusal is None) for s in read_statements('''
+    ... SELECT count(*) AS n FROM t GROUP BY window(ts, '1 minute');
+    ... SELECT * FROM t''')]
+    [('q1', 1, True), ('q2', 0, False)]
+    """
+    read = []
+    for position, statement in enumerate(_statements(text), start=1):
+        name = statement.name or f"q{position}"
+        try:
+            queries = _queries(text, statement, None, f"q{position}", dialect)
+            read.append(Statement(name, tuple(queries)))
+        except QueryError as error:
+            read.append(Statement(name, refusal=error))
+    return read
 
 
 @dataclass(frozen=True)

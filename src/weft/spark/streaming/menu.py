@@ -26,8 +26,9 @@ from weft.spark.check import check_queries
 from weft.spark.streaming.projection import Projection
 from weft.spark.verify.native import native
 
-_DIVIDED = 16
-"""Sets of predicates whose fragments are remembered: a change is looked at before it is made."""
+_DIVIDED = 256
+"""Sets of predicates whose fragments are remembered: most trees are as they were before a change,
+and it is looked at before it is made."""
 
 
 @dataclass
