@@ -88,7 +88,7 @@ def test_a_misspelt_command_is_told_with_what_was_meant():
     ],
 )
 def test_whatever_goes_wrong_is_one_message(monkeypatch, workload, error, message, code):
-    def fail(file):
+    def fail(file, strict):
         raise error
 
     monkeypatch.setattr(plan_module, "workload_of", fail)
@@ -98,7 +98,7 @@ def test_whatever_goes_wrong_is_one_message(monkeypatch, workload, error, messag
 
 @pytest.mark.parametrize("how", [["--debug"], []])
 def test_debug_shows_where(monkeypatch, workload, how):
-    monkeypatch.setattr(plan_module, "workload_of", lambda file: 1 / 0)
+    monkeypatch.setattr(plan_module, "workload_of", lambda file, strict: 1 / 0)
     result = invoke(*how, "plan", workload, env={} if how else {"WEFT_DEBUG": "1"})
     assert "Traceback" in result.stderr
     assert "ZeroDivisionError" in result.stderr

@@ -12,9 +12,11 @@ START = 1_700_000_000 * 1_000_000
 MINUTE = 60_000_000
 SQL = """
 -- name: hourly_hi
-SELECT symbol, max(price) AS hi FROM trades GROUP BY window(ts, '1 hour', '10 minutes'), symbol;
+SELECT window, symbol, max(price) AS hi FROM trades
+GROUP BY window(ts, '1 hour', '10 minutes'), symbol;
 -- name: volume
-SELECT symbol, sum(volume) AS v, count(*) AS n FROM trades WHERE volume > 500
+SELECT sum(volume) AS v, count(*) AS n, upper(symbol) AS s, window.start AS since, 1 AS version
+FROM trades WHERE volume > 500
 GROUP BY window(ts, '12 minutes', '5 minutes'), symbol;
 SELECT avg(price) AS p FROM trades GROUP BY window(ts, '10 minutes');
 """

@@ -68,6 +68,9 @@ class Query:
     """Whether the owner's own code asks; no part of the meaning."""
     limits: QueryLimits | None
     """What it may use of a stream; no part of the meaning."""
+    shown: tuple[tuple[str, str], ...] | None
+    """What SQL selects of the answers, as SQL over their columns, and its names; None: all of
+    them. No part of the meaning."""
     _aggs: tuple[tuple[str, str], ...]
 
     def __init__(
@@ -82,6 +85,7 @@ class Query:
         source: Source | None = None,
         trusted: bool = True,
         limits: QueryLimits | Mapping[str, Any] | None = None,
+        shown: Iterable[tuple[str, str]] | None = None,
     ) -> None:
         check_query_name(name)
         object.__setattr__(self, "name", name)
@@ -113,6 +117,7 @@ class Query:
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "trusted", trusted)
         object.__setattr__(self, "limits", self._read_limits(limits))
+        object.__setattr__(self, "shown", self._read_shown(shown))
         object.__setattr__(self, "_aggs", tuple(aggs.items()))
         self._check()
 
@@ -185,6 +190,18 @@ class Query:
         except QueryError as error:
             raise self._fail(str(error)) from None
 
+    def _read_shown(
+        self, given: Iterable[tuple[str, str]] | None
+    ) -> tuple[tuple[str, str], ...] | None:
+        if given is None:
+            return None
+        shown = tuple(tuple(pair) for pair in given)
+        for pair in shown:
+            if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
+                raise self._fail(f"shown={quoted(pair)} is not a pair of SQL and a name")
+            self._read(f"shown={quoted(pair[0], LONG)}", read_expression, pair[0])
+        return shown  # type: ignore[return-value]
+
     def _check(self) -> None:
         _ = self.predicate
         names = [key.name for key in self.keys]
@@ -250,6 +267,7 @@ class Query:
             "source": self.source and {"table": self.source.table, "time": self.source.time},
             "trusted": self.trusted,
             "limits": self.limits and self.limits.to_dict(),
+            "shown": self.shown and [list(pair) for pair in self.shown],
         }
 
     @classmethod
@@ -269,4 +287,5 @@ class Query:
             source=Source(source["table"], source["time"]) if source else None,
             trusted=data.get("trusted") is True if trusted is None else trusted,
             limits=data.get("limits"),
+            shown=data.get("shown"),
         )

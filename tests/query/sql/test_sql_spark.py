@@ -140,7 +140,6 @@ def test_no_statement_is_no_query() -> None:
             r"k is neither under an aggregate nor in GROUP BY \(line 1, column 8\)",
         ),
         (f"SELECT count(*) n FROM t GROUP BY {WINDOW}, 1", QueryError, "GROUP BY a position"),
-        (f"SELECT count(*) n FROM t GROUP BY {WINDOW}, upper(k)", QueryError, "needs a name"),
         (f"SELECT count(*) n FROM t GROUP BY {WINDOW}, window", QueryError, "write the window"),
         (
             f"SELECT upper(x) AS k, count(*) n FROM t GROUP BY {WINDOW}, k",
@@ -183,3 +182,30 @@ def test_places_are_those_of_the_whole_text() -> None:
     good, bad = (f"SELECT {f}(x) AS m FROM t GROUP BY {WINDOW}" for f in ("max", "median"))
     with pytest.raises(AggregateError, match=r"query 'q2': median .*\(line 2, column 8\)"):
         parse_queries(f"{good};\n{bad}")
+
+
+@pytest.mark.parametrize(
+    ("items", "shown"),
+    [
+        ("window, k, count(*) AS n", [("window", "window"), ("`k`", "k"), ("`n`", "n")]),
+        ("count(*) AS n, window.start AS s", [("`n`", "n"), ("window.start", "s")]),
+        ("window.end, count(*)", [("window.end", "end"), ("`count(1)`", "count(1)")]),
+        (f"{WINDOW}.start AS s, count(*) AS n", [("window.start", "s"), ("`n`", "n")]),
+        ("k AS a, k AS b, count(*) AS n", [("`a`", "a"), ("`a`", "b"), ("`n`", "n")]),
+        ("upper(k) AS u, count(*) AS n", [("upper(`k`)", "u"), ("`n`", "n")]),
+        ("k AS a, k || '!' AS u, sum(x) AS n", [("`a`", "a"), ("`a` || '!'", "u"), ("`n`", "n")]),
+        ("date_format(window.start, 'HH') AS h, count(*) AS n, 'v1' AS tag",
+         [("date_format(window.start, 'HH')", "h"), ("`n`", "n"), ("'v1'", "tag")]),
+    ],
+)  # fmt: skip
+def test_a_query_knows_what_is_selected_of_its_answers(items, shown):
+    query = parse_query(f"SELECT {items} FROM t GROUP BY {WINDOW}, k")
+    assert query.shown == tuple(shown)
+    assert Query.from_dict(query.to_dict()).shown == query.shown
+    assert query == Query.from_dict({**query.to_dict(), "shown": None})
+
+
+def test_a_key_that_nobody_sees_needs_no_name():
+    query = parse_query(f"SELECT count(*) AS n FROM t GROUP BY {WINDOW}, upper(k)")
+    assert query.shown == (("`n`", "n"),)
+    assert [key.name for key in query.keys] == ["upper(k)"]

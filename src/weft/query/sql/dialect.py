@@ -29,15 +29,21 @@ class ParsedSelect:
     """Which items of SELECT are the window itself."""
     into: str | None = None
     """The output that the text names."""
+    window_as: Callable[[Node], Node] | None = None
+    """The window in an item of SELECT, as Spark SQL over answers; None where weft does not say it,
+    and the answers have all that they have."""
 
     def queries(self, name: str) -> list[Query]:
         """One query a window; of several windows, each named after its id or its place."""
         if len(self.windows) == 1 and self.windows[0][0] is None:
-            return [self.select.query(name, self.windows[0][1], self.time, self.shows_window)]
+            return [self._query(name, self.windows[0][1])]
         return [
-            self.select.query(f"{name}_{id or position}", window, self.time, self.shows_window)
+            self._query(f"{name}_{id or position}", window)
             for position, (id, window) in enumerate(self.windows, start=1)
         ]
+
+    def _query(self, name: str, window: Window) -> Query:
+        return self.select.query(name, window, self.time, self.shows_window, self.window_as)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,17 @@ from weft.query.syntax.converter import convert
 from weft.query.syntax.lexer import Token, place
 from weft.query.syntax.masking import STATEMENT_WORDS, Masked, mask, parse
 from weft.query.syntax.reader import check, refuse_operators
-from weft.query.syntax.tree import Literal, Name, Node, Star, rebuild, walk
+from weft.query.syntax.tree import (
+    Call,
+    Lambda,
+    Literal,
+    Name,
+    Node,
+    Star,
+    children,
+    rebuild,
+    walk,
+)
 from weft.query.syntax.writer import write, write_tersely
 from weft.query.window import Window
 
@@ -106,10 +116,19 @@ class Select:
                 )
 
     def query(
-        self, name: str, window: Window, time: str | None, shows_window: Callable[[Node], bool]
+        self,
+        name: str,
+        window: Window,
+        time: str | None,
+        shows_window: Callable[[Node], bool],
+        window_as: Callable[[Node], Node] | None = None,
     ) -> Query:
-        """The query that the statement asks; items for which `shows_window` are its window."""
-        keys, outputs = self._columns(shows_window)
+        """The query that the statement asks; items for which `shows_window` are its window.
+
+        With `window_as`, which writes the window as a column of answers, the query knows what is
+        selected of its answers.
+        """
+        keys, outputs, shown = self._columns(shows_window, window_as)
         if self.where is not None:
             check_scalar(self.sql, self.where)
         having = None if self.having is None else self._over_keys(self.having, keys, outputs)
@@ -122,13 +141,18 @@ class Select:
             having=None if having is None else write(having),
             source=Source(write(self.table), time),
             trusted=False,
+            shown=shown if window_as is not None else None,
         )
 
     def _columns(
-        self, shows_window: Callable[[Node], bool]
-    ) -> tuple[list[tuple[Node, str | None]], dict[str, str]]:
-        """The keys, with the names that SELECT gives them, and the outputs."""
+        self, shows_window: Callable[[Node], bool], window_as: Callable[[Node], Node] | None
+    ) -> tuple[list[tuple[Node, str | None]], dict[str, str], list[tuple[str, str]]]:
+        """The keys, with the names that SELECT gives them, the outputs, and what is shown.
+
+        What is shown is SQL over the answers' columns, with the names that SELECT gives it.
+        """
         names: dict[int, str] = {}
+        shown: list[tuple[Node | str, str]] = []
         outputs: dict[str, str] = {}
         taken = {"window": "that of the window's column"}
         normals = [normal(key) for key in self.group]
@@ -138,13 +162,20 @@ class Select:
             node, alias = split_alias(item)
             if isinstance(node, Star):
                 raise self.fail(item, "name the columns: a star is accepted in count(*) only")
+            called = alias or default_name(node)
             if shows_window(node):
+                if window_as is not None:
+                    column = window_as(node)
+                    shown.append((write(column), alias or default_name(column)))
                 continue
             if normal(node) in normals:
                 position = normals.index(normal(node))
-                if position in names:
+                if position in names and window_as is None:
                     raise self.fail(item, f"{write(node)} is selected twice: once is enough")
-                names[position] = alias or default_name(node)
+                shown.append((quoted(names.setdefault(position, called)), called))
+                continue
+            if window_as is not None and self._is_of_answers(node, normals, shows_window):
+                shown.append((node, called))
                 continue
             if isinstance(node, Name):
                 raise self.fail(
@@ -169,6 +200,10 @@ class Select:
                 )
             taken[output.casefold()] = "that of another output already"
             outputs[output] = write(node)
+            shown.append((quoted(output), output))
+        for position, key in enumerate(self.group):
+            if window_as is not None and not isinstance(key, Name):
+                names.setdefault(position, default_name(key))  # nobody sees it, if not selected
         keys = [(key, names.get(i)) for i, key in enumerate(self.group)]
         for key, name in keys:
             known = (name or default_name(key)).casefold()
@@ -177,7 +212,36 @@ class Select:
             taken[known] = "that of another key already"
         if not outputs:
             raise self.fail(None, "SELECT needs at least one aggregate, such as count(*) AS n")
-        return keys, outputs
+
+        def of_answers(node: Node) -> Node:
+            if window_as is not None and shows_window(node):
+                return window_as(node)
+            if normal(node) in normals:
+                position = normals.index(normal(node))
+                name = names.get(position) or default_name(self.group[position])
+                return Name((quoted(name),), at=node.at)
+            return rebuild(node, of_answers)
+
+        def text(shown: Node | str) -> str:
+            if isinstance(shown, str):
+                return shown
+            made = of_answers(shown)
+            check_scalar(self.sql, made)
+            return write(made)
+
+        return keys, outputs, [(text(item), name) for item, name in shown]
+
+    def _is_of_answers(
+        self, node: Node, keys: list[Node], shows_window: Callable[[Node], bool]
+    ) -> bool:
+        """Whether an item is made of keys, the window and constants alone."""
+        if normal(node) in keys or shows_window(node):
+            return True
+        if isinstance(node, (Name, Star, Lambda)) or is_aggregate(node):
+            return False
+        if isinstance(node, Call) and (node.distinct or node.where is not None):
+            return False
+        return all(self._is_of_answers(child, keys, shows_window) for child in children(node))
 
     def _key(self, key: Node, shows_window: Callable[[Node], bool]) -> Node:
         if isinstance(key, Literal):

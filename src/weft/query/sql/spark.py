@@ -7,7 +7,8 @@
     GROUP BY window(ts, '1 hour', '10 minutes'), symbol
     HAVING count(*) > 10;
 
-The answers always carry the window and every key, whether or not they are in the SELECT list.
+A batch gives what SELECT names, in its order; answers in Python and on streams carry the window and
+every key, whether or not they are in the SELECT list.
 """
 
 from __future__ import annotations
@@ -55,7 +56,14 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
             raise select.fail(node, f"this is not the window of GROUP BY, {write(call)}")
         return is_call(node, "window")
 
-    return ParsedSelect(select, ((None, window),), write(call.args[0]), shows_window)
+    return ParsedSelect(
+        select, ((None, window),), write(call.args[0]), shows_window, window_as=_of_answers
+    )
+
+
+def _of_answers(node: Node) -> Node:
+    """The window as a column of answers: as it is named, or in the place of its call."""
+    return node if isinstance(node, Name) else Name(("window",), at=node.at)
 
 
 def _length(select: Select, field: str, node: Node) -> int:

@@ -147,6 +147,8 @@ def texts(query: Query) -> Iterator[Text]:
     answers = frozenset(("window", *(key.name for key in query.keys)))
     if having is not None:
         yield Text(having.native, answers)
+    named = answers | {output.name for output in query.outputs}
+    yield from (Text(sql, named) for sql, _ in query.shown or ())
     for output in (*query.outputs, *([] if having is None else [having])):
         values = [f"weft_{position}" for position in range(len(output.calls))]
         yield Text(output.render(values), answers | frozenset(values))

@@ -18,6 +18,7 @@ from weft.sinks import IcebergSink, SinkQuery
 from weft.sinks.files import Folder
 from weft.sinks.parquet import folder_name
 from weft.spark.arrow import arrow_schema
+from weft.spark.as_written import as_written
 from weft.spark.jobs import kafka_sink, postgres_sink
 from weft.spark.results.results import Results
 from weft.spark.results.sound import Failed, SoundResults
@@ -105,7 +106,16 @@ def _first(frame: DataFrame, query: Query, show: int) -> tuple[dict[str, Any], .
     if not show:
         return ()
     order = [F.col("window.start"), *(F.col(f"`{key.name}`") for key in query.keys)]
-    return tuple(row.asDict(recursive=True) for row in frame.orderBy(*order).limit(show).collect())
+    first = selected(frame.orderBy(*order).limit(show), query)
+    return tuple(row.asDict(recursive=True) for row in first.collect())
+
+
+def selected(frame: DataFrame, query: Query) -> DataFrame:
+    """What a statement selects of its answers, under the names that it gives; else all of them."""
+    if query.shown is None:
+        return frame
+    with as_written(frame.sparkSession):
+        return frame.select(*(F.expr(sql).alias(name) for sql, name in query.shown))
 
 
 def _write(
@@ -124,7 +134,7 @@ def _write(
         writer.createOrReplace() if overwrite else writer.create()
     else:
         mode = "overwrite" if overwrite else "errorifexists"
-        frame.write.format(sink.kind).mode(mode).save(place)
+        selected(frame, query).write.format(sink.kind).mode(mode).save(place)
     return int(seen.get["rows"])
 
 
