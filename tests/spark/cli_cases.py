@@ -18,7 +18,7 @@ GROUP BY window(ts, '1 hour', '10 minutes'), symbol;
 SELECT sum(volume) AS v, count(*) AS n, upper(symbol) AS s, window.start AS since, 1 AS version
 FROM trades WHERE volume > 500
 GROUP BY window(ts, '12 minutes', '5 minutes'), symbol;
-SELECT avg(price) AS p FROM trades GROUP BY window(ts, '10 minutes');
+SELECT window(ts, '10 minutes') AS w, avg(price) AS p FROM trades GROUP BY 1;
 """
 SCHEMA = "ts TIMESTAMP, symbol STRING, price DOUBLE, volume BIGINT"
 

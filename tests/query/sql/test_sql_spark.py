@@ -209,3 +209,10 @@ def test_a_key_that_nobody_sees_needs_no_name():
     query = parse_query(f"SELECT count(*) AS n FROM t GROUP BY {WINDOW}, upper(k)")
     assert query.shown == (("`n`", "n"),)
     assert [key.name for key in query.keys] == ["upper(k)"]
+
+
+@pytest.mark.parametrize("group", ["1, 2", f"2, {WINDOW}", "ALL", f"{WINDOW}, k"])
+def test_positions_and_all_stand_for_items(group):
+    query = parse_query(f"SELECT {WINDOW} AS w, k, count(*) AS n FROM t GROUP BY {group}", "q")
+    assert query == Query("q", aggs={"n": "count(*)"}, window=HOUR, by="k")
+    assert query.shown == (("window", "w"), ("`k`", "k"), ("`n`", "n"))

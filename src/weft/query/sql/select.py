@@ -89,6 +89,29 @@ class Select:
             having=None if self.having is None else change(self.having),
         )
 
+    def spelled_out(self) -> Select:
+        """The statement with GROUP BY ALL, and positions in GROUP BY, as the items they stand for.
+
+        As in Spark: all items without an aggregate, and the item at a place, from 1.
+        """
+        items = [split_alias(item)[0] for item in self.items]
+        plain = [item for item in items if not any(map(is_aggregate, walk(item)))]
+        if len(self.group) == 1 and is_name(self.group[0], "all"):
+            return replace(self, group=tuple(dict.fromkeys(plain)))
+        return replace(
+            self, group=tuple(self._at_position(key, items, plain) for key in self.group)
+        )
+
+    def _at_position(self, key: Node, items: list[Node], plain: list[Node]) -> Node:
+        if not (isinstance(key, Literal) and key.kind == "number" and key.text.isdecimal()):
+            return key
+        if not 1 <= int(key.text) <= len(items):
+            raise self.fail(key, f"SELECT has no item {key.text}: it has {len(items)}")
+        item = items[int(key.text) - 1]
+        if item not in plain:
+            raise self.fail(key, f"item {key.text} of SELECT has an aggregate: group by a key")
+        return item
+
     def fail(self, node: Node | None, message: str) -> QueryError:
         """An error that quotes the place of a node."""
         return QueryError(place(self.sql, self.start if node is None else node.at, message))

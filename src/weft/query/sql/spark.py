@@ -34,7 +34,7 @@ SHAPE = f"SELECT ... FROM table [WHERE ...] GROUP BY {_FORM}[, keys]"
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """What a statement in Spark SQL asks."""
-    select = Select.read(sql, tokens, SHAPE, TITLE)
+    select = Select.read(sql, tokens, SHAPE, TITLE).spelled_out()
     call, select = select.one_window(lambda item: is_call(item, "window"), _FORM)
     assert isinstance(call, Call)
     if not 2 <= len(call.args) <= 4:
