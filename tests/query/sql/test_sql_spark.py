@@ -139,7 +139,11 @@ def test_no_statement_is_no_query() -> None:
             QueryError,
             r"k is neither under an aggregate nor in GROUP BY \(line 1, column 8\)",
         ),
-        (f"SELECT count(*) n FROM t GROUP BY {WINDOW}, 1", QueryError, "item 1 of SELECT has an aggregate"),
+        (
+            f"SELECT count(*) n FROM t GROUP BY {WINDOW}, 1",
+            QueryError,
+            "item 1 of SELECT has an aggregate",
+        ),
         (f"SELECT count(*) n FROM t GROUP BY {WINDOW}, window", QueryError, "write the window"),
         (
             f"SELECT upper(x) AS k, count(*) n FROM t GROUP BY {WINDOW}, k",
