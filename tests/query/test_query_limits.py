@@ -60,3 +60,15 @@ def test_a_file_says_them_of_sql_too():
     assert found.limits == QueryLimits(answers=7)
     fields = {"name": "q", "aggs": {"n": "count(*)"}, "range": "1 hour", "limits": {"share": 1}}
     assert read_entry(fields, 1)[0].limits == QueryLimits(share=1)
+
+
+@pytest.mark.parametrize("given", [5, "groups=5", [1]])
+def test_limits_are_a_mapping(given):
+    with pytest.raises(QueryError, match="is not a mapping"):
+        QueryLimits.of(given)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_numbers_without_an_end_are_no_limits(value):
+    with pytest.raises(QueryError, match="must be a number"):
+        QueryLimits(share=value)

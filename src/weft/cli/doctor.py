@@ -28,7 +28,7 @@ def doctor(ctx: click.Context, /, job: Path | None, as_json: bool) -> None:
     """
     from weft.cli.machine import checks
 
-    read = None if job is None else read_job(ctx, job)
+    read = None if job is None else read_job(ctx, job, strict=False)
     screen, found = console(), []
     for check in checks(read):
         found.append(check)

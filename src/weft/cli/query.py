@@ -68,7 +68,7 @@ def add(
     from weft.job.asked import asked_queries
     from weft.spark.streaming.changes import stored
 
-    read = read_job(ctx, job)
+    read = read_job(ctx, job, strict=False)
     checkpoint = checkpoint_of(read)
     stored(checkpoint)
     asked = asked_queries(sql, read.source.time, name=name)
@@ -159,7 +159,14 @@ def limit(
     """
     made = QueryLimits.read(limits)
     change = {"op": "limit", "name": name, "limits": made and made.to_dict()}
-    make(checkpoint_of(read_job(ctx, job)), [change], [name], "limited", timeout, as_json)
+    make(
+        checkpoint_of(read_job(ctx, job, strict=False)),
+        [change],
+        [name],
+        "limited",
+        timeout,
+        as_json,
+    )
 
 
 @query.command("list")
@@ -172,7 +179,7 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
     from weft.stream.heartbeat import is_running, last_beat
     from weft.stream.status_file import read_board
 
-    read = read_job(ctx, job)
+    read = read_job(ctx, job, strict=False)
     checkpoint = checkpoint_of(read)
     catalogue = stored(checkpoint)
     beat = last_beat(checkpoint) if is_running(checkpoint) else None
@@ -225,7 +232,7 @@ def each(
     as_json: bool,
 ) -> None:
     """Make the same change to each of some queries, to all or none, and say so."""
-    checkpoint = checkpoint_of(read_job(ctx, job))
+    checkpoint = checkpoint_of(read_job(ctx, job, strict=False))
     changes = [{"op": op, "name": name} for name in names]
     make(checkpoint, changes, names, done, timeout, as_json)
 

@@ -61,4 +61,4 @@ def verify(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> Non
     else:
         click.echo(str(report))
         tell_refused(read.refused)
-    ctx.exit(0 if report.ok else 1)
+    ctx.exit(0 if report.ok and not read.refused else 1)

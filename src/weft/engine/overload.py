@@ -15,7 +15,7 @@ from typing import Any
 from weft.errors import EngineError
 from weft.query.limits import LIMITS, limits
 from weft.query.query import Query
-from weft.query.query_limits import QueryLimits
+from weft.query.query_limits import QueryLimits, effective
 
 _MARK = re.compile(r"\[weft query (\d+)( over)?\] ([^\n]*)")
 
@@ -39,7 +39,7 @@ class Bounds:
     def of(cls, queries: Mapping[int, Query], default: QueryLimits | None = None) -> Bounds:
         """The limits that are in force for some queries, by number."""
         most = limits()
-        own = {number: query.limits or default for number, query in queries.items()}
+        own = {number: effective(query, default) for number, query in queries.items()}
         return cls(
             frozenset(number for number, query in queries.items() if not query.trusted),
             most.windows,

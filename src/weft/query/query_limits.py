@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
 
 from weft.errors import QueryError
 from weft.query.quoting import quoted
+
+if TYPE_CHECKING:
+    from weft.query.query import Query
 
 Over = Literal["fail", "pause"]
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(k|M|G|T)?B?")
@@ -40,7 +44,7 @@ class QueryLimits:
         for name, value in self.named():
             least, what = (0.0, "more than 0, at most 1") if name == "share" else (0, "at least 1")
             fits = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not fits or value <= least or (name == "share" and value > 1):
+            if not fits or not isfinite(value) or value <= least or (name == "share" and value > 1):
                 raise QueryError(f"limits: {name}={value!r} must be a number, {what}")
         if self.over not in ("fail", "pause"):
             raise QueryError(f"limits: over={quoted(self.over)}: accepted are fail, pause")
@@ -57,6 +61,8 @@ class QueryLimits:
         """What was given as limits; sizes may have a unit. None if nothing is limited."""
         if given is None or isinstance(given, QueryLimits):
             return given
+        if not isinstance(given, Mapping):
+            raise QueryError(f"limits={quoted(given)} is not a mapping, such as {{'groups': 1000}}")
         known = [field.name for field in fields(cls)]
         found = dict(given)
         unknown = [name for name in found if name not in known]
@@ -68,6 +74,20 @@ class QueryLimits:
             found["state_bytes"] = _bytes(found["state_bytes"])
         made = cls(**found)
         return made if any(made.named()) else None
+
+    def within(self, others: QueryLimits | None, *, trusted: bool) -> QueryLimits:
+        """These limits, and those of others where there are none; the stricter, if not `trusted`.
+
+        >>> print(QueryLimits(groups=9).within(QueryLimits(groups=5, share=0.5), trusted=False))
+        groups=5, share=0.5, over=fail
+        """
+        if others is None:
+            return self
+        mine, theirs = dict(self.named()), dict(others.named())
+        both = mine.keys() & theirs.keys() if not trusted else set()
+        stricter = {name: min(mine[name], theirs[name]) for name in both}
+        over = self.over if trusted else others.over
+        return QueryLimits(**{**theirs, **mine, **stricter}, over=over)  # type: ignore[arg-type]
 
     @classmethod
     def read(cls, text: str) -> QueryLimits | None:
@@ -90,6 +110,13 @@ class QueryLimits:
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.to_dict().items())
+
+
+def effective(query: Query, default: QueryLimits | None) -> QueryLimits | None:
+    """What a query may use where those without limits of their own have some."""
+    if query.limits is None:
+        return default
+    return query.limits.within(default, trusted=query.trusted)
 
 
 def _number(name: str, text: str) -> float:

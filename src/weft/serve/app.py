@@ -153,11 +153,13 @@ def _reading(app: FastAPI, source: Source, policy: Policy, stopping: threading.E
         return latest_answers(sink, _asked(snapshot, name), number, limit)
 
     @app.post("/api/preview", responses=REFUSALS)
-    def try_out(asked: QueryText) -> Preview:
+    def try_out(asked: QueryText, request: Request) -> Preview:
         """What queries would join and cost, or the error at its place. Nothing is changed."""
         queries = _read(source, asked)
         told = preview(source.snapshot(), queries)
-        needs = None if policy.read_only else changing.needs(source, queries)
+        # Whoever may only look does not reach the running stream.
+        may = not policy.read_only and policy.admits(request.headers.get("authorization", ""))
+        needs = changing.needs(source, queries) if may else None
         return told.model_copy(update={"needs": needs})
 
 

@@ -101,7 +101,7 @@ def open_source(target: str) -> Source:
     if not path.exists():
         raise JobError(f"{target} does not exist: accepted are a job, a checkpoint, a stored plan")
     if path.suffix.lower() != ".json" or is_job(path):
-        job = load_job(path)
+        job = load_job(path, strict=False)
         checkpoint = job.locate(job.checkpoint) if job.checkpoint else None
         return StreamSource(checkpoint, name=path.name, job=job, job_file=path.resolve())
     return PlanSource(path)

@@ -96,12 +96,12 @@ class Sink(ABC):
 def write_each(
     numbers: Iterable[int],
     write: Callable[[int], None],
-    is_well: Callable[[], bool] = lambda: False,
+    is_well: Callable[[Iterable[Exception]], bool] | None = None,
 ) -> None:
     """Write the answers of each query; where some cannot be written and others can, say whose.
 
-    Where none can it is the sink that fails, and nobody's answers are to blame, unless the sink
-    `is_well`.
+    Where none can it is the sink that fails, and nobody's answers are to blame. A sink that knows
+    better says by `is_well` whether it can be written to at all, given the errors.
     """
     errors: dict[int, Exception] = {}
     written = 0
@@ -113,7 +113,7 @@ def write_each(
             errors[number] = error
     if not errors:
         return
-    if not written and not is_well():
+    if not is_well(errors.values()) if is_well is not None else not written:
         raise next(iter(errors.values()))
     raise EngineError(
         "\n".join(

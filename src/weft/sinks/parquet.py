@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -14,6 +15,8 @@ from weft.errors import EngineError
 from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery, write_each
 from weft.sinks.files import Folder
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
+
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 
 
 class ParquetSink(Sink):
@@ -94,12 +97,14 @@ class Writer:
         write_each(tables, write, self._is_well)
         yield written(rows)
 
-    def _is_well(self) -> bool:
-        """Whether anything can be written there at all."""
+    def _is_well(self, errors: Iterable[Exception]) -> bool:
+        """Whether anything can be written there at all; a full or broken disk is nobody's fault."""
+        if any(getattr(error, "errno", None) in _OF_THE_DISK for error in errors):
+            return False
         probe = Folder(self.path, private=False).sub("_weft")
         name = f"probe-{uuid.uuid4().hex}"
         try:
-            probe.write_bytes(name, b"")
+            probe.write_bytes(name, b"?" * 65536)
             probe.remove(name)
         except OSError:
             return False

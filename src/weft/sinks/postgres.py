@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import pyarrow as pa
@@ -96,6 +96,7 @@ class Writer:
                     answers.setdefault(row["query"], []).append(from_wire(row["payload"]))
         if answers:
             with connect(self.url) as connection:
+                connection.execute("SELECT 1")  # so that what follows are savepoints in one whole
 
                 def write(number: int) -> None:
                     with connection.transaction():  # a savepoint: the others can still be tried
@@ -103,8 +104,16 @@ class Writer:
                         self.tables[number].upsert(connection, table)
 
                 # In one order everywhere: tasks that touch the same rows wait and do not deadlock.
-                write_each(answers, write, lambda: not connection.broken)
+                write_each(answers, write, of_answers)
         yield written(rows)
+
+
+def of_answers(errors: Iterable[Exception]) -> bool:
+    """Whether errors are of what is written, and not of the server, its disk or its locks."""
+    import psycopg
+
+    kinds = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError)
+    return all(isinstance(error, kinds) for error in errors)
 
 
 class Sender:

@@ -4,8 +4,8 @@ Three things make workers start and answer sooner; none changes what they do:
 
 - Arrow, pandas, Numba and weft are loaded once, and not by every worker.
 - Spark puts its own Python code first on the path as zip files, which Python compiles anew in
-  every process, and reads through again at the beginning of every task. Where the same pyspark is
-  installed, it is taken from there.
+  every process, and reads through again at the beginning of every task. Where they lie in a pyspark
+  that is installed, it is taken as it is installed.
 - A worker collects garbage after every task. What was loaded before is left out of that.
 
 `spark.python.daemon.module` names this module; `local_session` does.
@@ -20,8 +20,16 @@ def prefer_installed() -> None:
     """Take Spark's zip files off the path if pyspark is installed beside them."""
     before = list(sys.path)
     sys.path[:] = [place for place in before if not _is_zip_of_spark(place)]
-    if find_spec("pyspark") is None or find_spec("py4j") is None:
+    found = find_spec("pyspark")
+    if found is None or find_spec("py4j") is None or not _is_beside(found.origin, before):
         sys.path[:] = before
+
+
+def _is_beside(origin: str | None, path: list[str]) -> bool:
+    """Whether an installed pyspark is the very one that has Spark's zip files in it."""
+    folder = (origin or "").replace("\\", "/").rpartition("/")[0]
+    places = [place.replace("\\", "/") for place in path if _is_zip_of_spark(place)]
+    return bool(folder) and all(place.startswith(f"{folder}/") for place in places)
 
 
 def _is_zip_of_spark(place: str) -> bool:

@@ -20,8 +20,6 @@ _SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # A task fails at once: retrying on the same machine only delays the message.
     "spark.task.maxFailures": "1",
-    # Workers are forked from a process that has loaded what they need.
-    "spark.python.daemon.module": "weft.spark.daemon",
     # Progress bars spoil the output of commands and tests.
     "spark.ui.showConsoleProgress": "false",
 }
@@ -50,6 +48,9 @@ def local_session(
         "spark.sql.shuffle.partitions": str(partitions or count),
         **(settings or {}),
     }
+    if chosen.get("spark.master", "local").startswith("local"):
+        # Workers are forked from a process that has loaded what they need, as this one can.
+        chosen.setdefault("spark.python.daemon.module", "weft.spark.daemon")
     builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
     for key, value in chosen.items():
         builder = builder.config(key, value)

@@ -71,6 +71,7 @@ class Burst:
                 known[name] = query
                 filled = filled | {name} if change.get("backfill") else filled - {name}
                 pausing.pop(name, None)
+                limits.pop(name, None)
                 failed.pop(name, None)
             elif op == "fail" and isinstance(change["failure"], Failure):
                 failure = change["failure"]
@@ -86,11 +87,12 @@ class Burst:
                 if op == "drop":
                     del known[name]
                     pausing.pop(name, None)
+                    limits.pop(name, None)
                 elif pausing.get(name) == (op == "pause"):
                     raise EngineError(f"query {name!r} is asked to {op} twice")
                 else:
                     pausing[name] = op == "pause"
-                    why[name] = change.get("why", "")
+                    why[name] = _cleaned(change.get("why"))
             elif op == "limit" and change["name"].lower() in failed:
                 name = change["name"].lower()
                 query = failed[name].query.limited(QueryLimits.of(change["limits"]))
@@ -171,6 +173,12 @@ def _flat(asked: Sequence[Change]) -> Iterator[Change]:
             yield from _flat(change["changes"])
         else:
             yield change
+
+
+def _cleaned(why: object) -> str:
+    """A reason that may come from anywhere, fit for a line of a terminal."""
+    text = " ".join(why.split())[:300] if isinstance(why, str) else ""
+    return "".join(letter for letter in text if letter.isprintable())
 
 
 def added_queries(asked: Sequence[Change]) -> list[Query]:

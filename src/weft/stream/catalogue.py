@@ -14,7 +14,7 @@ from weft.engine.program import FAR
 from weft.engine.state.codec import LAYOUT, REMEDY
 from weft.errors import CheckpointError, EngineError
 from weft.query.query import Query
-from weft.query.query_limits import QueryLimits
+from weft.query.query_limits import QueryLimits, effective
 from weft.sinks.files import Folder
 from weft.stream.tree_schema import TreeSchema
 
@@ -207,8 +207,8 @@ class Catalogue:
         return replace(self, entries=entries)
 
     def limits_of(self, query: Query) -> QueryLimits | None:
-        """What a query may use: by its own limits, or else by those of the stream."""
-        return query.limits or self.settings.limits
+        """What a query may use: by its own limits, and by those of the stream."""
+        return effective(query, self.settings.limits)
 
     def since(self) -> dict[str, Any]:
         """Since when the change holds: its micro-batch, and each query's first window."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from weft.engine.program import FAR, QueryWindows
 from weft.plan.plan import Plan
@@ -82,7 +83,12 @@ def _same(entry: Entry, plan: Plan) -> bool:
     """Whether the entry's query is in the plan, unchanged."""
     named = {query.name.lower(): query for query in plan.queries}
     found = named.get(entry.query.name.lower())
-    return found is not None and found.to_dict() == entry.query.to_dict()
+    return found is not None and _text(found) == _text(entry.query)
+
+
+def _text(query: Query) -> dict[str, Any]:
+    """A query as it was given; what it may use and what is shown of it change no answer."""
+    return {**query.to_dict(), "limits": None, "shown": None}
 
 
 def _pruned(entry: Entry, frontier: int) -> Entry:

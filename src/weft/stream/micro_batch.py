@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -22,6 +23,9 @@ from weft.engine.state.due import changed_answers, closing_answers
 from weft.errors import EngineError
 from weft.sinks.wire import FIGURES, to_wire
 from weft.stream.deployment import Lookup
+
+_TOLD = 64
+"""Windows of a query whose groups a bucket tells of."""
 
 
 class MicroBatches:
@@ -96,7 +100,7 @@ class MicroBatches:
                 "bucket": output.bucket,
                 "watermark": watermark,
                 "answers": {str(query): output.rows(query) for query in output.tables},
-                "groups": {str(query): count for query, count in output.groups.items()},
+                "groups": {str(query): most_of(counts) for query, counts in output.groups.items()},
                 "seconds": time.perf_counter() - began,
             }
         )
@@ -117,16 +121,16 @@ class MicroBatches:
     def _lower(self, combined: Combined, output: _Output) -> None:
         """Add the answers of each query; where queries differ in nothing but name, one table."""
         made: dict[Any, pa.Table] = {}
-        groups = fullest(combined.start, self.slides[combined.queries[0]])
+        groups = by_window(combined.start, self.slides[combined.queries[0]])
         for query in combined.queries:
-            self.program.bounds.check_own(query, "groups", groups)
+            self.program.bounds.check_own(query, "groups", output.count(query, groups))
             lowering = self.lowerings[query]
             if lowering.answers not in made:
                 try:
                     made[lowering.answers] = lowering(combined)
                 except EngineError as error:
                     raise EngineError(f"[weft query {query}] {error}") from error
-            output.add(query, made[lowering.answers], groups)
+            output.add(query, made[lowering.answers])
             self.program.bounds.check_own(query, "answers", output.rows(query))
 
     def _absorb(
@@ -146,18 +150,27 @@ class MicroBatches:
         return bucket.absorb(store, pa.concat_tables(tables), np.concatenate(counts))
 
 
-def fullest(starts: npt.NDArray[np.int64], slide: int) -> int:
-    """How often the window start occurs that occurs most often.
+def by_window(starts: npt.NDArray[np.int64], slide: int) -> dict[int, int]:
+    """How often each window start occurs.
 
-    >>> fullest(np.array([5, 5, 9, 5]), slide=2)
-    3
+    >>> by_window(np.array([5, 5, 9, 5]), slide=2)
+    {5: 3, 9: 1}
     """
     if not len(starts):
-        return 0
+        return {}
     low, high = int(starts.min()), int(starts.max())
     if (high - low) // slide > 4 * len(starts):
-        return int(np.unique(starts, return_counts=True)[1].max())
-    return int(np.bincount((starts - low) // slide).max())
+        found, counts = np.unique(starts, return_counts=True)
+    else:
+        every = np.bincount((starts - low) // slide)
+        places = np.flatnonzero(every)
+        found, counts = low + places * slide, every[places]
+    return dict(zip(found.tolist(), counts.tolist(), strict=True))
+
+
+def most_of(counts: Counter[int]) -> dict[str, int]:
+    """The fullest windows, for the driver to add up over the buckets."""
+    return {str(start): count for start, count in counts.most_common(_TOLD)}
 
 
 class _Output:
@@ -166,13 +179,18 @@ class _Output:
     def __init__(self, bucket: int) -> None:
         self.bucket = bucket
         self.tables: dict[int, list[pa.Table]] = {}
-        self.groups: dict[int, int] = {}
-        """By query, the groups in its fullest window."""
+        self.groups: dict[int, Counter[int]] = {}
+        """By query, the groups in each window, by its start."""
         self.extra: list[bytes] = []
 
-    def add(self, query: int, table: pa.Table, groups: int) -> None:
+    def count(self, query: int, groups: dict[int, int]) -> int:
+        """Add groups by window; returns those of the fullest window among them so far."""
+        known = self.groups.setdefault(query, Counter())
+        known.update(groups)
+        return max((known[start] for start in groups), default=0)
+
+    def add(self, query: int, table: pa.Table) -> None:
         self.tables.setdefault(query, []).append(table)
-        self.groups[query] = max(groups, self.groups.get(query, 0))
 
     def rows(self, query: int) -> int:
         return sum(table.num_rows for table in self.tables[query])

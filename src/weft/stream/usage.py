@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -137,7 +138,7 @@ def usage_of(
     return {
         number: Usage(
             round(state[number]),
-            sum(one.get("groups", {}).get(str(number), 0) for one in last),
+            _fullest([one.get("groups", {}).get(str(number), {}) for one in last]),
             sum(one["answers"].get(str(number), 0) for one in last),
             shares.get(number, 0.0),
         )
@@ -145,20 +146,35 @@ def usage_of(
     }
 
 
+def _fullest(counts: Sequence[Mapping[str, int]]) -> int:
+    """Groups in the fullest window, of the counts of every bucket by the window's start.
+
+    >>> _fullest([{"0": 3, "60": 5}, {"0": 4}])
+    7
+    """
+    total: Counter[str] = Counter()
+    for some in counts:
+        total.update(some)
+    return max(total.values(), default=0)
+
+
 def excesses(catalogue: Catalogue, usage: Mapping[int, Usage], batches: int) -> list[Excess]:
-    """The queries that are over a limit of their own, those that are paused left out.
+    """The queries that are over a limit of their own.
 
     A pause keeps the state of a query: one that has too much of that is failed, whatever was
-    chosen.
+    chosen, and paused or not. Shares add up to 1, so the last query that runs has no limit of it.
     """
     found = []
+    running = sum(entry.paused is None for entry in catalogue.entries)
     for entry in catalogue.entries:
         limits = catalogue.limits_of(entry.query)
-        if limits is None or entry.paused is not None:
+        if limits is None:
             continue
         for what, most in limits.named():
             used = getattr(usage[entry.number], what)
-            if what == "share" and (batches < SETTLED or len(catalogue.entries) == 1):
+            if what != "state_bytes" and entry.paused is not None:
+                continue
+            if what == "share" and (batches < SETTLED or running == 1):
                 continue
             if used > most:
                 then: Over = "fail" if what == "state_bytes" else limits.over

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from weft.errors import EngineError
 from weft.job.model import Job, SinkSpec
 from weft.query.query import Query
+from weft.query.sql.nodes import quoted
 from weft.sinks import IcebergSink, SinkQuery
 from weft.sinks.files import Folder
 from weft.sinks.parquet import folder_name
@@ -105,7 +106,7 @@ def counted_first(
 def _first(frame: DataFrame, query: Query, show: int) -> tuple[dict[str, Any], ...]:
     if not show:
         return ()
-    order = [F.col("window.start"), *(F.col(f"`{key.name}`") for key in query.keys)]
+    order = [F.col("window.start"), *(F.col(quoted(key.name)) for key in query.keys)]
     first = selected(frame.orderBy(*order).limit(show), query)
     return tuple(row.asDict(recursive=True) for row in first.collect())
 

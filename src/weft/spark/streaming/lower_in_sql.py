@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import reduce
 
@@ -53,7 +53,11 @@ class Encode:
 
 @contextmanager
 def lowered_frame(
-    frame: DataFrame, axis: TimeAxis, compiled: Compiled, catalogue: Catalogue
+    frame: DataFrame,
+    axis: TimeAxis,
+    compiled: Compiled,
+    catalogue: Catalogue,
+    is_halting: Callable[[], bool] = lambda: False,
 ) -> Iterator[DataFrame]:
     """The operator's output with every query's answers as they should be.
 
@@ -89,17 +93,20 @@ def lowered_frame(
         try:
             yield reduce(DataFrame.unionAll, frames)
         except (PySparkException, Py4JJavaError) as error:
-            _tell_apart(error, apart)
+            if not is_halting():
+                _tell_apart(error, apart, is_halting)
             raise
     finally:
         kept.unpersist()
 
 
-def _tell_apart(error: Exception, frames: Mapping[int, DataFrame]) -> None:
+def _tell_apart(
+    error: Exception, frames: Mapping[int, DataFrame], is_halting: Callable[[], bool]
+) -> None:
     """Say whose answers cannot be made, if that can be told, and an error does not say it."""
     if blamed(str(error)) or place_of(str(error)) is not None:
         return
-    guilty = failing({str(number): frame for number, frame in frames.items()})
+    guilty = failing({str(number): frame for number, frame in frames.items()}, is_halting)
     if guilty:
         lines = (
             f"[weft query {number}] {' '.join(said.split())}" for number, said in guilty.items()

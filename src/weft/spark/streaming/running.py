@@ -190,7 +190,7 @@ class Running:
             frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(silent)))})")
         with (
             as_written(frame.sparkSession),
-            lowered_frame(frame, self.axis, compiled, catalogue) as lowered,
+            lowered_frame(frame, self.axis, compiled, catalogue, self._pausing.is_set) as lowered,
         ):
             mode = catalogue.settings.mode
             batch = MicroBatch(number, lowered, compiled.answered, mode, self._identity())
@@ -237,6 +237,8 @@ class Running:
 
     def _close(self) -> None:
         self._stopped.set()
+        with suppress(Exception):  # what the last micro-batch was over is so from the next start on
+            self._take_out_excesses()
         self._heartbeat.stop()
         if self._server is not None:
             self._server.close()
@@ -456,11 +458,16 @@ class Running:
         """
         self.apply([{"op": "limit", "name": name, "limits": limits or None}])
 
+    def _take_out_excesses(self) -> None:
+        found, self._excesses = self._excesses, []
+        for excess in found:
+            self._take_out(excess)
+
     def _take_out(self, excess: Excess) -> None:
         """Pause a query that is over a limit, or go on without it if there is another."""
         with self._lock:
             entry = next((e for e in self.catalogue.entries if e.number == excess.number), None)
-            if entry is None or entry.paused is not None:
+            if entry is None or (entry.paused is not None and excess.over == "pause"):
                 return
             if excess.over == "fail" and len(self.catalogue.entries) == 1:
                 return
@@ -495,8 +502,7 @@ class Running:
                     looked, query = time.monotonic(), self._query
                     if not query.isActive and query.exception() is not None:
                         self._recovered(query)
-                while self._excesses:
-                    self._take_out(self._excesses.pop())
+                self._take_out_excesses()
                 if time.monotonic() - posted < _POST:
                     continue
                 if self.adaptive:

@@ -175,6 +175,7 @@ def _first(
             f"append mode only; use engine='operator'"
         )
     _check_finals(engine, finals)
+    _check_limits(engine, queries)
     dealt = spread(spark, count, partitions)
     settings = Settings(
         axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine, finals or "auto"
@@ -187,6 +188,15 @@ def _check_finals(engine: str, finals: str | None) -> None:
         raise EngineError(
             f"finals={finals!r}: the rewrite engine combines slices in Spark SQL, by no structure; "
             f"use engine='operator'"
+        )
+
+
+def _check_limits(engine: str, queries: Sequence[Query]) -> None:
+    limited = [query.name for query in queries if query.limits is not None]
+    if engine == "rewrite" and limited:
+        raise EngineError(
+            f"query {limited[0]!r} has limits, and engine='rewrite' cannot measure what a query "
+            f"uses: use engine='operator'"
         )
 
 

@@ -6,7 +6,8 @@ same offsets, and each query is asked of them as the plain query that it is. Not
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 
@@ -35,13 +36,15 @@ def tried_apart(
 ) -> dict[str, str]:
     """The queries that fail on the micro-batch that Spark would run next, and what Spark says."""
     found: dict[str, str] = {}
+    late = threading.Event()
     beside = f"{checkpoint.rstrip('/')}/weft/trial"
 
     def ask(rows: DataFrame, number: int) -> None:
         kept = rows.persist()
         try:
             with as_written(rows.sparkSession):
-                found.update(failing({q.name: native(kept, axis, q) for q in queries}))
+                frames = {q.name: native(kept, axis, q) for q in queries}
+                found.update(failing(frames, late.is_set))
         finally:
             kept.unpersist()
         raise RuntimeError(_DONE)  # so that it ends here
@@ -51,18 +54,21 @@ def tried_apart(
         writer = df.writeStream.foreachBatch(ask).option("checkpointLocation", beside)
         trial = writer.trigger(availableNow=True).start()
         with suppress(PySparkException, Py4JJavaError):
-            trial.awaitTermination(_PATIENCE)
+            if not trial.awaitTermination(_PATIENCE):
+                late.set()  # what is cancelled fails, and is nobody's fault
         trial.stop()
     finally:
         system, path = locate(beside)
         with suppress(OSError):
             system.delete_dir(path)
-    return found
+    return {} if late.is_set() else found
 
 
-def failing(frames: Mapping[str, DataFrame]) -> dict[str, str]:
+def failing(
+    frames: Mapping[str, DataFrame], is_late: Callable[[], bool] = lambda: False
+) -> dict[str, str]:
     """Those frames that cannot be computed, and why: some at a time, and then each half of them."""
-    if not frames:
+    if not frames or is_late():
         return {}
     names = list(frames)
     # As texts, all columns of all of them are of one form, and every one is computed.
@@ -70,11 +76,13 @@ def failing(frames: Mapping[str, DataFrame]) -> dict[str, str]:
     try:
         reduce(DataFrame.unionAll, texts).write.format("noop").mode("overwrite").save()
     except (PySparkException, Py4JJavaError) as error:
+        if is_late():
+            return {}
         if len(names) == 1:
             return {names[0]: spark_message(error) or str(error)}
         half = len(names) // 2
         parts = (names[:half], names[half:])
-        first, second = (failing({name: frames[name] for name in part}) for part in parts)
+        first, second = (failing({name: frames[name] for name in part}, is_late) for part in parts)
         return first | second
     return {}
 
