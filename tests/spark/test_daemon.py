@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
+import pyspark
 from pyspark.sql import SparkSession
 
 from weft.spark.daemon import prefer_installed
 
 
-def test_the_zip_files_of_spark_are_left_out_where_pyspark_is_installed(monkeypatch):
-    zips = ["/spark/python/lib/pyspark.zip", "/spark/python/lib/py4j-0.10.9.9-src.zip"]
+def test_the_zip_files_of_an_installed_pyspark_are_left_out(monkeypatch):
+    lib = f"{Path(pyspark.__file__).parent}/python/lib"
+    zips = [f"{lib}/pyspark.zip", f"{lib}/py4j-0.10.9.9-src.zip"]
     monkeypatch.setattr(sys, "path", [*zips, "/mine.zip", *sys.path])
     prefer_installed()
     assert sys.path[0] == "/mine.zip"
     assert not set(zips) & set(sys.path)
+
+
+def test_those_of_another_spark_stay(monkeypatch):
+    path = ["/opt/spark/python/lib/pyspark.zip", *sys.path]
+    monkeypatch.setattr(sys, "path", list(path))
+    prefer_installed()
+    assert sys.path == path
 
 
 def test_they_stay_where_nothing_else_has_pyspark(monkeypatch):
