@@ -144,3 +144,36 @@ def test_no_password_in_what_it_says() -> None:
         PostgresSink("postgresql://ann:hunter2@127.0.0.1:1/db").open({}, "append")
     assert "hunter2" not in str(caught.value)
     assert "hunter2" not in repr(PostgresSink("postgresql://ann:hunter2@h/db"))
+
+
+def test_a_table_that_does_not_take_its_answers_fails_its_query_alone(
+    spark: SparkSession, postgres: str, tmp_path: Path
+) -> None:
+    sent = trades(600)
+    write(sent, tmp_path / "in", "0")
+    good, bad = (
+        Query(name, aggs=AGGS, window=Window(range="2 minutes"), by=["symbol"])
+        for name in ("good", "bad")
+    )
+    sink = PostgresSink(postgres, "apart_{query}")
+    with psycopg.connect(postgres) as connection:
+        connection.execute(
+            "CREATE TABLE apart_bad (window_start timestamptz, window_end timestamptz, symbol text,"
+            " n bigint CHECK (n < 0), total bigint,"
+            " UNIQUE NULLS NOT DISTINCT (window_start, window_end, symbol))"
+        )
+    reader = spark.readStream.schema("ts TIMESTAMP, symbol STRING, size BIGINT")
+    loom = Loom(reader.json(str(tmp_path / "in")), "ts", "10 minutes")
+    for query in (good, bad):
+        loom.add(query)
+    running = loom.start(sink, checkpoint=str(tmp_path / "ck"), trigger="available_now")
+    running.await_termination(240)
+    running.stop()
+    (failure,) = running.catalogue.failed
+    assert failure.query == bad
+    assert "its answers cannot be written: CheckViolation" in failure.message
+    found = read(postgres, "apart_good")
+    told = {(int(start.timestamp()), *rest) for start, _, *rest in found}
+    assert len(told) > 5
+    assert told <= set(windows(sent, 120, 120))
+    assert read(postgres, "apart_bad") == []
