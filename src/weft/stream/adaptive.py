@@ -91,12 +91,11 @@ def measured_lines(plan: Plan, catalogue: Catalogue, tally: Tally, rate: float |
         ]
         predicted = sum(1.0 / step for _, step in store.cuts()) * now.request.unit
         held = tally.store(store.number)
-        seconds = tally.merging.get(store.number, 0.0) + tally.answering.get(store.number, 0.0)
         lines.append(
             f"store {store.number}: {len(users)} queries, at most {predicted:,.6g} edges per unit; "
             f"{shards_per_slice(tally, store.number):,.6g} shards per slice"
             f"{expected(plan, store)}, {held['slices']:,} slices and "
-            f"{held['bytes']:,} bytes held, {seconds:.3g} s"
+            f"{held['bytes']:,} bytes held, {tally.load.seconds(store.number):.3g} s"
         )
     return lines
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from weft.engine.overload import blamed
 from weft.query.query import Query
+from weft.stream.burst import Change
 from weft.stream.catalogue import Entry, Failure
 from weft.stream.columns import Column
 from weft.stream.places import place_of
@@ -31,6 +32,25 @@ class Verdict:
     """Queries that are over a limit and to be paused, and why."""
     probes: tuple[Column, ...] = ()
     """Columns to try the micro-batch with, so that it fails at one of them."""
+
+    @classmethod
+    def of(cls, errors: Mapping[str, str], entries: Iterable[Entry], batch: int) -> Verdict | None:
+        """Where it is known by name who fails, and with what; None if nobody does."""
+        guilty = [entry for entry in entries if entry.query.name in errors]
+        failures = [_failure(entry, batch, errors[entry.query.name], "") for entry in guilty]
+        return cls(tuple(failures)) if failures else None
+
+    @property
+    def changes(self) -> list[Change]:
+        """What is to be done with the queries."""
+        failed: list[Change] = [{"op": "fail", "failure": failure} for failure in self.failures]
+        return failed + [{"op": "pause", "name": n, "why": why} for n, why in self.pauses.items()]
+
+    @property
+    def said(self) -> str:
+        """The same in words."""
+        failed = [failure.said for failure in self.failures]
+        return "; ".join(failed + [f"query {n!r} is paused: {w}" for n, w in self.pauses.items()])
 
 
 @dataclass(frozen=True)

@@ -106,14 +106,12 @@ class Tally:
     last: Sequence[Mapping[str, Any]] = ()
     late: dict[int, dict[int, int]] = field(default_factory=dict)
     """By bucket and query: in the life of the checkpoint."""
-    answers: dict[int, int] = field(default_factory=dict)
-    merging: dict[int, float] = field(default_factory=dict)
-    answering: dict[int, float] = field(default_factory=dict)
     shards: dict[int, int] = field(default_factory=dict)
     cuts: dict[int, int] = field(default_factory=dict)
     """Slices that shards came in, by store: with `shards`, how many there are to a slice."""
     load: Load = field(default_factory=Load)
-    batches: int = 0
+    """Since the stream was started in this process."""
+    recent: Load = field(default_factory=Load.of_late)
     rows: int = 0
     """Rows since the first micro-batch that this process ran, which only marks the beginning."""
     low: int | None = None
@@ -123,9 +121,9 @@ class Tally:
     def add(self, batch: int, figures: Sequence[Mapping[str, Any]], seconds: float) -> None:
         """Take in what the buckets reported for a micro-batch."""
         self.batch, self.last = batch, figures
-        self.batches += 1
         self.seconds += seconds
         self.load.add(figures)
+        self.recent.add(figures)
         high = max((one["high"] for one in figures if one["high"] is not None), default=None)
         if self.low is None:
             self.low = high
@@ -134,13 +132,8 @@ class Tally:
         self.high = high if self.high is None or high is None else max(self.high, high)
         for one in figures:
             self.late[one["bucket"]] = {int(q): n for q, n in one["late"].items()}
-            for query, count in one["answers"].items():
-                self.answers[int(query)] = self.answers.get(int(query), 0) + count
             for number, store in one["stores"].items():
-                key = int(number)
-                self.merging[key] = self.merging.get(key, 0.0) + store["merging"]
-                self.answering[key] = self.answering.get(key, 0.0) + store["answering"]
-                self.shards[key] = self.shards.get(key, 0) + store["shards"]
+                self.shards[int(number)] = self.shards.get(int(number), 0) + store["shards"]
             self._count_cuts(one)
 
     def _count_cuts(self, one: Mapping[str, Any]) -> None:
@@ -148,6 +141,15 @@ class Tally:
         if one is self.last[0]:
             for number, store in one["stores"].items():
                 self.cuts[int(number)] = self.cuts.get(int(number), 0) + store["cuts"]
+
+    @property
+    def batches(self) -> int:
+        """Micro-batches since the stream was started in this process."""
+        return self.load.batches
+
+    def answers(self, query: int) -> int:
+        """Answers that a query got in that time."""
+        return int(self.load.answers.get(query, 0))
 
     def rate(self, units_per_second: int) -> float | None:
         """Rows per second of event time, once there is anything to measure."""
@@ -194,7 +196,7 @@ def status_of(
 
     Only of a stream that is `timed` can it be said how far it lags behind the clock.
     """
-    usage = usage_of(catalogue, tally.last, tally.load)
+    usage = usage_of(catalogue, tally.last, tally.recent)
     stores = []
     for number, queries in users_of(catalogue).items():
         held = tally.store(number)
@@ -206,7 +208,7 @@ def status_of(
                 held["pieces"],
                 held["bytes"],
                 tally.shards.get(number, 0) / max(1, tally.batches),
-                tally.merging.get(number, 0.0) + tally.answering.get(number, 0.0),
+                tally.load.seconds(number),
             )
         )
     seconds = float(last["durationMs"]["triggerExecution"]) / 1000.0 if last else 0.0
@@ -251,7 +253,7 @@ def _answered(catalogue: Catalogue, entry: Entry, tally: Tally, usage: Usage) ->
         entry.query.name,
         entry.number,
         entry.complete_from,
-        tally.answers.get(entry.number, 0),
+        tally.answers(entry.number),
         tally.late_rows(entry.number),
         usage.share,
         tuple(assignment.store for assignment in entry.assignments),
@@ -265,7 +267,7 @@ def _answered(catalogue: Catalogue, entry: Entry, tally: Tally, usage: Usage) ->
 
 
 def _failed(failure: Failure, tally: Tally) -> QueryStatus:
-    answers = tally.answers.get(failure.number, 0)
+    answers = tally.answers(failure.number)
     return QueryStatus(
         failure.query.name, failure.number, None, answers, 0, 0.0, (), failed=failure.said
     )

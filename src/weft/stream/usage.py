@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from weft.engine.overload import over
+from weft.engine.overload import over, too_much_state
 from weft.query.query_limits import Over
 from weft.stream.burst import Change
 from weft.stream.catalogue import Catalogue, Entry, Failure
 
 _KEPT = 0.95
-"""What a micro-batch leaves of the times before it: shares are of the last twenty or so."""
 SETTLED = 10
 """Micro-batches before a share of the time says anything."""
 
@@ -49,19 +48,26 @@ class Excess:
 
 @dataclass
 class Load:
-    """Where the operator's time went of late, by store, and how many answers each query got."""
+    """Where the operator's time went, by store, and how many answers each query got."""
 
+    kept: float = 1.0
+    """What a micro-batch leaves of those before it."""
     merging: dict[int, float] = field(default_factory=dict)
     answering: dict[int, float] = field(default_factory=dict)
     answers: dict[int, float] = field(default_factory=dict)
     batches: int = 0
+
+    @classmethod
+    def of_late(cls) -> Load:
+        """That of the last twenty micro-batches or so."""
+        return cls(kept=_KEPT)
 
     def add(self, figures: Sequence[Mapping[str, Any]]) -> None:
         """Take in what the buckets reported for a micro-batch."""
         self.batches += 1
         for known in (self.merging, self.answering, self.answers):
             for key in known:
-                known[key] *= _KEPT
+                known[key] *= self.kept
         for one in figures:
             for query, count in one["answers"].items():
                 self.answers[int(query)] = self.answers.get(int(query), 0) + count
@@ -69,6 +75,10 @@ class Load:
                 key = int(number)
                 self.merging[key] = self.merging.get(key, 0.0) + store["merging"]
                 self.answering[key] = self.answering.get(key, 0.0) + store["answering"]
+
+    def seconds(self, store: int) -> float:
+        """What a store took."""
+        return self.merging.get(store, 0.0) + self.answering.get(store, 0.0)
 
     def shares(self, users: Mapping[int, Sequence[int]]) -> dict[int, float]:
         """Each query's part of the operator's time.
@@ -156,6 +166,15 @@ def _fullest(counts: Sequence[Mapping[str, int]]) -> int:
     for some in counts:
         total.update(some)
     return max(total.values(), default=0)
+
+
+def excesses_after(
+    catalogue: Catalogue, last: Sequence[Mapping[str, Any]], load: Load
+) -> list[Excess]:
+    """The queries that are over a limit after a micro-batch, of which buckets reported `last`."""
+    found = excesses(catalogue, usage_of(catalogue, last, load), load.batches)
+    untrusted = too_much_state(last, catalogue.youngest_untrusted())
+    return found if untrusted is None else [*found, Excess(*untrusted, "fail")]
 
 
 def excesses(catalogue: Catalogue, usage: Mapping[int, Usage], batches: int) -> list[Excess]:

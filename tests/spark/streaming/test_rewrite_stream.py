@@ -25,6 +25,8 @@ def test_windows_from_windows_give_the_rows_of_native_queries(spark, feed, tmp_p
     given = {"checkpoint": str(tmp_path / "ck"), "watermark": "5 minutes", "queries": QUERIES}
     with pytest.raises(EngineError, match="engine='operator'"):
         start(feed.stream(spark), AXIS, "out", **given, engine="rewrite", output_mode="update")
+    with pytest.raises(EngineError, match="query 'ten' has limits, and engine='rewrite' cannot"):
+        start(feed.stream(spark), AXIS, "out", **given, engine="rewrite", limits={"groups": 9})
     running = start(
         feed.stream(spark),
         AXIS,

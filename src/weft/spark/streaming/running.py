@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,21 +12,18 @@ from typing import Any, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from weft.engine.overload import too_much_state
-from weft.engine.parcel import greatest
 from weft.engine.state.lanes import explain_lanes
 from weft.errors import EngineError
 from weft.job.variables import redact
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.sinks import MicroBatch, Sink
-from weft.sinks.files import locate
-from weft.spark.as_written import as_written, texts_as_written
+from weft.sinks import Sink
+from weft.spark.as_written import texts_as_written
 from weft.spark.failures import short, spark_message
+from weft.spark.streaming.delivery import Delivery
 from weft.spark.streaming.launch import halt, launch
 from weft.spark.streaming.listener import listen
-from weft.spark.streaming.lower_in_sql import lowered_frame
 from weft.spark.streaming.pipeline import answers_frame
 from weft.spark.streaming.rewrite import rewritten_frame
 from weft.spark.streaming.trial import tried_apart
@@ -35,7 +31,7 @@ from weft.spark.streaming.versions import Version, Versions
 from weft.stream.adaptive import Adapter, measured_lines
 from weft.stream.between import Between
 from weft.stream.burst import NONE_LEFT, Change, NeedsRestart
-from weft.stream.catalogue import Catalogue, Failure, Progress, ProgressFile
+from weft.stream.catalogue import Catalogue, Progress
 from weft.stream.columns import Column
 from weft.stream.culprits import Verdict, judge
 from weft.stream.future_rows import Guard, observed
@@ -43,10 +39,10 @@ from weft.stream.handling import Handling
 from weft.stream.heartbeat import Heartbeat
 from weft.stream.metrics import MetricsServer, prometheus
 from weft.stream.requests import Requests
-from weft.stream.status import Status, Tally, status_of
+from weft.stream.status import Status, status_of
 from weft.stream.status_file import Board, sink_facts
 from weft.stream.trigger import Trigger
-from weft.stream.usage import Excess, excesses, usage_of
+from weft.stream.usage import Excess
 
 Made = TypeVar("Made")
 _LOOK = 0.2
@@ -86,13 +82,10 @@ class Running:
         self._hide = hide
         self._observed = (0, -1)
         self.guard = Guard.of("auto", axis) if guard is None else guard
-        self._progress_file = ProgressFile(checkpoint)
         self._requests = Requests(checkpoint)
         self._requests.abandon()
         self._handling = Handling(self, self._requests, hide)
         self._board = Board(checkpoint, sink_facts(sink))
-        self._progress = self._progress_file.read()
-        self._tally = Tally()
         self._lock = threading.RLock()
         """Held by whoever changes the stream from outside; never waited for by a micro-batch."""
         self._between = Between()
@@ -102,16 +95,15 @@ class Running:
         self._error: str | None = None
         self._said: str | None = None
         """The last error of a micro-batch in a sentence."""
-        self._stream: str | None = None
         self._adapter = Adapter()
         self._retries = _RETRIES
         self._given_up: StreamingQuery | None = None
         """A run whose failure nobody could be blamed for."""
-        self._excesses: list[Excess] = []
         self._listener = listen(df.sparkSession)
         self._versions = Versions(
             df, axis, sink, checkpoint=checkpoint, offer=offer, catalogue=catalogue
         )
+        self._delivery = Delivery(self._versions, checkpoint, self.guard, self._pausing)
         self._query = self._launch(self._versions.now)
         self._heartbeat = Heartbeat(checkpoint).start()
         self._thread = threading.Thread(target=self._watch, name="weft-requests", daemon=True)
@@ -134,7 +126,7 @@ class Running:
         """Start the Spark query under a version that was compiled for it."""
         before = self._versions.now, self._versions.past
         try:
-            self._versions.begin(version, self._progress)
+            self._versions.begin(version, self.progress)
             query = launch(
                 lambda: self._frame(version),
                 self.df,
@@ -153,7 +145,7 @@ class Running:
 
     def _frame(self, version: Version) -> DataFrame:
         settings = version.catalogue.settings
-        guard = self.guard.since(self._progress.max_event_time, self._progress.clock)
+        guard = self.guard.since(self.progress.max_event_time, self.progress.clock)
         if settings.engine == "operator":
             menu, buckets = version.compiled.menu, version.compiled.program.buckets
             programs = self._versions.deployment.lookup
@@ -170,7 +162,8 @@ class Running:
         """
         try:
             with self._between.micro_batch():
-                self._deliver_batch(frame, number)
+                self._delivery.deliver(frame, number)
+                self._observed_ahead()
         except Exception as error:
             if self._pausing.is_set():
                 raise EngineError(_INTERRUPTED) from None
@@ -179,54 +172,6 @@ class Running:
             text = " ".join(self._hide(said).split()).replace("py4j.protocol.", "")
             self._said = text
             raise EngineError(f"micro-batch {number} was not delivered: {text[:_SAID]}") from None
-
-    def _deliver_batch(self, frame: DataFrame, number: int) -> None:
-        began, clock = time.perf_counter(), time.time_ns() // 1000
-        self.guard.check_clock(clock, self._progress.clock)
-        version = self._versions.at(number)
-        catalogue, compiled = version.catalogue, version.compiled
-        silent = catalogue.silent(number)
-        if silent:
-            frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(silent)))})")
-        with (
-            as_written(frame.sparkSession),
-            lowered_frame(frame, self.axis, compiled, catalogue, self._pausing.is_set) as lowered,
-        ):
-            mode = catalogue.settings.mode
-            batch = MicroBatch(number, lowered, compiled.answered, mode, self._identity())
-            figures = self.sink.deliver(batch)
-        for one in figures:  # an answer that was held back was not given
-            one["answers"] = {q: n for q, n in one["answers"].items() if int(q) not in silent}
-        progress = self._progress.at_least(
-            greatest(one["high"] for one in figures),
-            greatest(one["watermark"] for one in figures),
-            number,
-            catalogue.number,
-            clock,
-        )
-        self._progress_file.write(progress)
-        self._progress = progress
-        self._observed_ahead()
-        self._tally.add(number, figures, time.perf_counter() - began)
-        self._excesses = self._over(catalogue, figures)
-
-    def _over(self, catalogue: Catalogue, figures: Sequence[Any]) -> list[Excess]:
-        """The queries that are over a limit after a micro-batch."""
-        usage = usage_of(catalogue, figures, self._tally.load)
-        found = excesses(catalogue, usage, self._tally.load.batches)
-        untrusted = too_much_state(figures, catalogue.youngest_untrusted())
-        return found if untrusted is None else [*found, Excess(*untrusted, "fail")]
-
-    def _identity(self) -> str:
-        """Spark's name for the stream, which it keeps in the checkpoint from the start on.
-
-        Read there because the first micro-batch may come before `start` has returned its handle.
-        """
-        if self._stream is None:
-            system, path = locate(self.checkpoint)
-            with system.open_input_stream(f"{path}/metadata") as stream:
-                self._stream = str(json.loads(stream.read())["id"])
-        return self._stream
 
     def stop(self, timeout: float = 60.0) -> None:
         """Finish the micro-batch that runs, then stop."""
@@ -301,8 +246,8 @@ class Running:
                 return False
             text = f"{self._error}\n{failed.exception()}"
             said = short(self._said or text)
-            version = self._versions.at(self._progress.batch + 1)
-            verdict = judge(text, said, self._progress.batch + 1, version.asking)
+            version = self._versions.at(self.progress.batch + 1)
+            verdict = judge(text, said, self.progress.batch + 1, version.asking)
             if verdict is not None:
                 return self._go_on(verdict)
             if _TRANSIENT not in text:
@@ -324,34 +269,24 @@ class Running:
             guilty = tried_apart(self.df, self.axis, self.checkpoint, queries)
         except Exception:  # a source that cannot be read again: what ended the stream is told
             return None
-        if not guilty:
-            return None
-        found = [version.catalogue.entry(name) for name in guilty]
-        batch = self._progress.batch + 1
-        return Verdict(
-            tuple(Failure(e.number, e.query, batch, guilty[e.query.name], "") for e in found)
-        )
+        return Verdict.of(guilty, version.catalogue.entries, self.progress.batch + 1)
 
     def _go_on(self, verdict: Verdict) -> bool:
         """Start the stream again without queries that failed, or to find out which they are."""
-        if not verdict.failures and not verdict.pauses:
+        if not verdict.changes:
             if not self._retries:
                 return False
             self._retries -= 1
             self._relaunch(verdict.probes)
             return True
         self._retries = _RETRIES
-        asked: list[Change] = [{"op": "fail", "failure": f} for f in verdict.failures]
-        asked += [{"op": "pause", "name": n, "why": w} for n, w in verdict.pauses.items()]
         try:
-            self._versions.altered(asked, self._progress, live=False)
+            self._versions.altered(verdict.changes, self.progress, live=False)
         except EngineError as error:  # none is left
             self._error = self._hide(str(error))
             return False
-        self._switch(asked, launch=True)
-        said = [failure.said for failure in verdict.failures]
-        said += [f"query {name!r} is paused: {why}" for name, why in verdict.pauses.items()]
-        self._error = self._hide("; ".join(said))
+        self._switch(verdict.changes, launch=True)
+        self._error = self._hide(verdict.said)
         return True
 
     def _relaunch(self, probes: tuple[Column, ...] = ()) -> None:
@@ -425,17 +360,17 @@ class Running:
 
     def needs(self, asked: Sequence[Change]) -> list[str]:
         """What a change asks for that the stream does not project: why it needs a restart."""
-        return self._versions.altered(asked, self._progress, live=True)[1]
+        return self._versions.altered(asked, self.progress, live=True)[1]
 
     def change(self, asked: Sequence[Change]) -> dict[str, Any]:
         """Make a change without a restart; returns since when it holds. For work of `soon`."""
-        self._versions.change(asked, self._progress)
+        self._versions.change(asked, self.progress)
         return self.catalogue.since()
 
     def restart(self, asked: Sequence[Change]) -> dict[str, Any]:
         """Make a change by starting Spark's query again; returns since when it holds."""
         with self._lock:
-            tried, _ = self._versions.altered(asked, self._progress, live=False)
+            tried, _ = self._versions.altered(asked, self.progress, live=False)
             if tried is self._versions.now:
                 return self.catalogue.since()
             was_active = self.is_active
@@ -459,8 +394,7 @@ class Running:
         self.apply([{"op": "limit", "name": name, "limits": limits or None}])
 
     def _take_out_excesses(self) -> None:
-        found, self._excesses = self._excesses, []
-        for excess in found:
+        for excess in self._delivery.taken():
             self._take_out(excess)
 
     def _take_out(self, excess: Excess) -> None:
@@ -471,7 +405,7 @@ class Running:
                 return
             if excess.over == "fail" and len(self.catalogue.entries) == 1:
                 return
-            change = excess.change(entry, self._progress.batch + 1)
+            change = excess.change(entry, self.progress.batch + 1)
             self.apply([change])
             failure = change.get("failure")
             paused = f"query {entry.query.name!r} is paused: {excess.why}"
@@ -480,7 +414,7 @@ class Running:
     def _switch(self, asked: Sequence[Change], *, launch: bool) -> None:
         """Make a change of a halted stream; if it cannot be started so, nothing has changed."""
         with self._between.still():  # nothing comes between the catalogue and its successor
-            version, _ = self._versions.altered(asked, self._progress, live=False)
+            version, _ = self._versions.altered(asked, self.progress, live=False)
             files = self._versions.files
             files.write(version.catalogue)
             try:
@@ -513,7 +447,7 @@ class Running:
                 self._error = self._hide(str(error))
 
     def _adapt(self) -> None:
-        plan = self._adapter.better_plan(self.catalogue, self._tally, self._rate())
+        plan = self._adapter.better_plan(self.catalogue, self._delivery.tally, self._rate())
         if plan is not None:
             self.replan(plan)
 
@@ -521,7 +455,7 @@ class Running:
 
     def _rate(self) -> float | None:
         """Rows per second of event time, as measured."""
-        return self._tally.rate(1 if self.axis.kind == "integer" else 1_000_000)
+        return self._delivery.tally.rate(1 if self.axis.kind == "integer" else 1_000_000)
 
     def _observed_ahead(self) -> int:
         """Rows that the rewrite engine set aside since the start; Spark keeps few reports."""
@@ -533,11 +467,11 @@ class Running:
 
     def status(self) -> Status:
         """Rates, lag, state, late rows and each query's share, as of the last micro-batch."""
-        query, tally = self._query, self._tally
+        query, tally = self._query, self._delivery.tally
         return status_of(
             self.catalogue,
             tally,
-            self._progress,
+            self.progress,
             (self._listener.last if self._listener is not None else None) or query.lastProgress,
             active=self.is_active,
             timed=self.axis.kind != "integer",
@@ -565,7 +499,8 @@ class Running:
     def explain(self) -> str:
         """The plan, and what it predicted beside what was measured."""
         plan = Plan.from_dict(self.catalogue.plan)
-        lines = [plan.explain(), *measured_lines(plan, self.catalogue, self._tally, self._rate())]
+        tally = self._delivery.tally
+        lines = [plan.explain(), *measured_lines(plan, self.catalogue, tally, self._rate())]
         if self.catalogue.settings.engine == "operator":
             lines += explain_lanes(
                 self._versions.now.compiled.program.stores, self.catalogue.settings.finals
@@ -580,4 +515,4 @@ class Running:
     @property
     def progress(self) -> Progress:
         """How far the stream has come."""
-        return self._progress
+        return self._delivery.progress

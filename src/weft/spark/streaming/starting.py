@@ -101,6 +101,7 @@ def start(
         catalogue = reconciled(now, files.ever(), queries, progress, types)
         catalogue = _with_finals(catalogue, now, finals, progress)
         catalogue = _with_limits(catalogue, now, QueryLimits.of(limits), queries, progress)
+    _check_limits(catalogue)
     target = ParquetSink(sink) if isinstance(sink, str) else sink
     if catalogue is not now:
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
@@ -175,7 +176,6 @@ def _first(
             f"append mode only; use engine='operator'"
         )
     _check_finals(engine, finals)
-    _check_limits(engine, queries)
     dealt = spread(spark, count, partitions)
     settings = Settings(
         axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine, finals or "auto"
@@ -191,9 +191,9 @@ def _check_finals(engine: str, finals: str | None) -> None:
         )
 
 
-def _check_limits(engine: str, queries: Sequence[Query]) -> None:
-    limited = [query.name for query in queries if query.limits is not None]
-    if engine == "rewrite" and limited:
+def _check_limits(catalogue: Catalogue) -> None:
+    limited = [query.name for query in catalogue.queries if catalogue.limits_of(query) is not None]
+    if catalogue.settings.engine == "rewrite" and limited:
         raise EngineError(
             f"query {limited[0]!r} has limits, and engine='rewrite' cannot measure what a query "
             f"uses: use engine='operator'"

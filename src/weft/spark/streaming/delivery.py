@@ -1,0 +1,82 @@
+"""What becomes of a micro-batch: its answers go to the sink, and its figures are kept."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+from pyspark.sql import DataFrame
+
+from weft.engine.parcel import greatest
+from weft.sinks import MicroBatch
+from weft.sinks.files import locate
+from weft.spark.as_written import as_written
+from weft.spark.streaming.lower_in_sql import lowered_frame
+from weft.spark.streaming.versions import Versions
+from weft.stream.catalogue import ProgressFile
+from weft.stream.future_rows import Guard
+from weft.stream.status import Tally
+from weft.stream.usage import Excess, excesses_after
+
+
+class Delivery:
+    """Delivers the micro-batches of a stream, under the versions that they ran under."""
+
+    def __init__(
+        self, versions: Versions, checkpoint: str, guard: Guard, pausing: threading.Event
+    ) -> None:
+        self._versions, self._checkpoint = versions, checkpoint
+        self._guard, self._pausing = guard, pausing
+        self._file = ProgressFile(checkpoint)
+        self.progress = self._file.read()
+        """How far the stream has come."""
+        self.tally = Tally()
+        self._excesses: list[Excess] = []
+        self._stream: str | None = None
+
+    def deliver(self, frame: DataFrame, number: int) -> None:
+        """Take a micro-batch to the sink, and note what it did and how far the stream is."""
+        began, clock = time.perf_counter(), time.time_ns() // 1000
+        self._guard.check_clock(clock, self.progress.clock)
+        version, axis = self._versions.at(number), self._versions.axis
+        catalogue, compiled = version.catalogue, version.compiled
+        silent = catalogue.silent(number)
+        if silent:  # the operator makes no such answers; the rewrite engine does
+            frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(silent)))})")
+        with (
+            as_written(frame.sparkSession),
+            lowered_frame(frame, axis, compiled, catalogue, self._pausing.is_set) as lowered,
+        ):
+            mode = catalogue.settings.mode
+            batch = MicroBatch(number, lowered, compiled.answered, mode, self._identity())
+            figures = self._versions.sink.deliver(batch)
+        for one in figures:  # an answer that was held back was not given
+            one["answers"] = {q: n for q, n in one["answers"].items() if int(q) not in silent}
+        progress = self.progress.at_least(
+            greatest(one["high"] for one in figures),
+            greatest(one["watermark"] for one in figures),
+            number,
+            catalogue.number,
+            clock,
+        )
+        self._file.write(progress)
+        self.progress = progress
+        self.tally.add(number, figures, time.perf_counter() - began)
+        self._excesses = excesses_after(catalogue, figures, self.tally.recent)
+
+    def taken(self) -> list[Excess]:
+        """The queries that the last micro-batch found over a limit: told once."""
+        found, self._excesses = self._excesses, []
+        return found
+
+    def _identity(self) -> str:
+        """Spark's name for the stream, which it keeps in the checkpoint from the start on.
+
+        Read there because the first micro-batch may come before `start` has returned its handle.
+        """
+        if self._stream is None:
+            system, path = locate(self._checkpoint)
+            with system.open_input_stream(f"{path}/metadata") as stream:
+                self._stream = str(json.loads(stream.read())["id"])
+        return self._stream
