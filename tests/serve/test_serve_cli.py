@@ -44,7 +44,7 @@ def test_a_query_is_paused_and_resumed(here):
     told = invoke("query", "pause", "job.yaml", "busy trades", "hourly").stdout
     assert "paused busy trades: no stream runs" in told
     listed = json.loads(invoke("query", "list", "job.yaml", "--json").stdout)
-    assert [one["state"] for one in listed["queries"]] == ["paused", "paused", "answered"]
+    assert [one["state"] for one in listed["queries"]] == ["paused", "paused", "answering"]
     assert "paused already" in invoke("query", "pause", "job.yaml", "hourly", code=2).stderr
     told = json.loads(invoke("query", "resume", "job.yaml", "hourly", "--json").stdout)
     (change,) = told["changes"]

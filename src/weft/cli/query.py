@@ -214,7 +214,7 @@ def _told(catalogue: Catalogue, entry: Entry, used: Mapping[str, Any] | None) ->
     return {
         "query": entry.query.name,
         "answered from": since(entry.complete_from, catalogue.settings.kind),
-        "state": "answered" if entry.paused is None else "paused",
+        "state": "answering" if entry.paused is None else "paused",
         "holds": "" if used is None else f"{number(used['state_bytes'] / 1e6)} MB",
         "groups": "" if used is None else f"{used['groups']:,}",
         "time": "" if used is None else f"{used['share']:.0%}",

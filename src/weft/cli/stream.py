@@ -146,7 +146,7 @@ def differences(known: dict[str, str], status: Any) -> Iterator[tuple[str, dict[
     """What has become of queries since their states were `known`."""
     now = states(status)
     for query in status.queries:
-        if query.state == known.get(query.name, "answered") and query.name in known:
+        if query.state == known.get(query.name, "answering") and query.name in known:
             continue
         if query.failed:
             yield "failed", {"query": query.name, "error": query.failed}

@@ -43,8 +43,8 @@ class QueryStatus:
 
     @property
     def state(self) -> str:
-        """answered, paused or failed."""
-        return "failed" if self.failed else "paused" if self.paused else "answered"
+        """answering, paused or failed."""
+        return "failed" if self.failed else "paused" if self.paused else "answering"
 
 
 @dataclass(frozen=True)

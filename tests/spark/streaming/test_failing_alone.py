@@ -80,7 +80,7 @@ def test_each_kind_of_failure_beside_queries_that_go_on(spark, feed, tmp_path):
         assert f"query {query.name!r} failed at micro-batch {failure.batch}" in said
         assert "weft query resume" in said
         assert f'weft_query_failed{{query="{query.name}"}} 1' in running.metrics()
-    assert [query.state for query in status.queries] == ["answered"] * 2 + ["failed"] * len(bad)
+    assert [query.state for query in status.queries] == ["answering"] * 2 + ["failed"] * len(bad)
     assert_others_complete(spark, feed, tmp_path, running, until=until)
 
 

@@ -36,7 +36,7 @@ def test_groups_and_answers(spark, feed, tmp_path, mode):
     )
     feed.minutes(0, 30)
     running = start(spark, feed, tmp_path, *asked, mode=mode)
-    wait_for(lambda: set(states(running).values()) == {"answered", "failed", "paused"})
+    wait_for(lambda: set(states(running).values()) == {"answering", "failed", "paused"})
     wait_for(lambda: len(running.catalogue.failed) == 2)
     said = {failure.query.name: failure.said for failure in running.catalogue.failed}
     assert "groups in one window: its limit is 3" in said["groups"]
@@ -48,7 +48,7 @@ def test_groups_and_answers(spark, feed, tmp_path, mode):
     until = finished(feed, running)
     status = running.status()
     assert states(running) == {
-        **dict.fromkeys(("five", "ten", "fits"), "answered"),
+        **dict.fromkeys(("five", "ten", "fits"), "answering"),
         **dict.fromkeys(("groups", "answers"), "failed"),
         "paused": "paused",
     }
@@ -99,7 +99,7 @@ def test_state_is_failed_whatever_was_chosen_and_share_needs_time(spark, feed, t
     wait_for(lambda: states(running)["greedy"] == "paused")
     assert "of the operator's time: its limit is 1%" in running.status().query("greedy").why
     until = finished(feed, running)
-    assert states(running)["fat"] == "answered"
+    assert states(running)["fat"] == "answering"
     since = running.catalogue.entry("fat").complete_from
     found = read_results(spark, str(tmp_path / "out"), "fat")
     found = found.where(f"window.start >= timestamp_micros({since})")  # some came before it failed
