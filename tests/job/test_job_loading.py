@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from weft.errors import JobError
 from weft.job import job_on_table, load_job
 from weft.job.document import read_text
+from weft.job.streams import as_stream
 
 JOB = """
 source:
@@ -124,14 +126,38 @@ def test_the_files_of_a_folder_tell_its_format(tmp_path):
         job_on_table(file, str(tmp_path / "rows"))
 
 
-def test_queries_that_do_not_fit_the_table_are_refused(tmp_path):
+def test_queries_that_do_not_fit_a_stream_are_left_out_of_it(tmp_path):
     file = tmp_path / "queries.sql"
-    file.write_text(f"{SQL}; {SQL.replace('FROM t', 'FROM u')}")
-    with pytest.raises(JobError, match="query 'q2' reads table 'u', and query 'q1' reads 't'"):
-        job_on_table(file, "x.parquet")
-    file.write_text(SQL)
-    with pytest.raises(JobError, match="has its windows over 'at', and the time column is 'ts'"):
-        job_on_table(file, "x.parquet", time="ts")
+    other = SQL.replace("FROM t", "FROM u")
+    file.write_text(f"{SQL}; {other}; {SQL.replace('at', 'ts')}; SELECT 1")
+    job = job_on_table(file, "x.parquet", strict=False)
+    assert [query.name for query in job.queries] == ["q1", "q2", "q3"]
+    stream = as_stream(job)
+    assert [query.name for query in stream.queries] == ["q1"]
+    first, second, third = stream.refused
+    assert "query 'q4': no SELECT of it groups rows by a window" in first
+    assert "query 'q2' reads table 'u', and query 'q1' reads 't'; a stream has one" in second
+    assert "query 'q3' has its windows over 'ts', and the time column is 'at'" in third
+    with pytest.raises(JobError, match="'q2' reads table 'u'"):
+        as_stream(job, strict=True)
+
+
+def test_several_tables_have_their_own_sources(tmp_path):
+    file = tmp_path / "queries.sql"
+    file.write_text(f"{SQL}; {SQL.replace('FROM t', 'FROM u').replace('at', 'ts')}")
+    job = job_on_table(file, {"t": "a.parquet", "u": "b.csv"})
+    assert {name: one.format for name, one in job.tables.items()} == {"t": "parquet", "u": "csv"}
+    assert [one.time for one in job.tables.values()] == ["at", "ts"]
+    text = """sources:
+      t: {format: parquet, path: a}
+      u: {format: csv, path: b, watermark: 1 hour}
+    queries: [{files: [queries.sql]}]"""
+    (tmp_path / "job.yaml").write_text(dedent(f"    {text}"))
+    loaded = load_job(tmp_path / "job.yaml")
+    assert (loaded.source.format, list(loaded.tables)) == ("csv", ["t", "u"])
+    (tmp_path / "bad.yaml").write_text(dedent(f"    {text}").replace("1 hour", "soon"))
+    with pytest.raises(JobError, match=r"sources\.u\.watermark='soon'"):
+        load_job(tmp_path / "bad.yaml")
 
 
 @pytest.mark.parametrize(

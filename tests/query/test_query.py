@@ -10,7 +10,8 @@ import pytest
 
 from weft.algebra.part import Part
 from weft.errors import AggregateError, ExpressionError, QueryError, WindowError
-from weft.query.query import Query, Source
+from weft.query.query import Query
+from weft.query.source import Source
 from weft.query.window import Window
 
 HOUR = Window(range="1 hour", slide="10 minutes")

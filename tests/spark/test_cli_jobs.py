@@ -13,8 +13,8 @@ from engines import bag
 from pyspark.sql import types as T
 
 from weft.cli.main import cli
-from weft.spark import loom as loom_module
 from weft.spark.jobs import messages
+from weft.spark.verify import statements
 
 
 @pytest.fixture
@@ -111,14 +111,14 @@ def test_explain_of_a_stream(here):
 
 
 def test_an_answer_that_differs_ends_with_exit_code_1(here, monkeypatch):
-    honest = loom_module.verify
+    honest = statements.verify
 
     def lies(*args):
         report = honest(*args)
         first, *rest = report.differences
         return replace(report, differences=(replace(first, missing=1), *rest))
 
-    monkeypatch.setattr(loom_module, "verify", lies)
+    monkeypatch.setattr(statements, "verify", lies)
     args = ("verify", "queries.sql", "--source", "trades.parquet")
     assert "NOT EQUAL: 2 of 3 queries" in weft(*args, code=1).stdout
     told = json.loads(weft(*args, "--json", code=1).stdout)
@@ -178,18 +178,59 @@ def test_a_query_that_fails_fails_alone(here, spark):
         assert found.count() > 0
 
 
-def test_a_refused_statement_stops_no_other(here):
-    mixed = SQL.rstrip() + "\nSELECT * FROM trades;\n-- name: s\nSELECT 1 FROM trades ORDER BY 1;"
-    (here / "queries.sql").write_text(mixed)
-    shown = weft("run", "queries.sql", "--source", "trades.parquet", code=1)
-    assert "rows of 3 queries in" in shown.stdout
-    assert "left out: queries.sql: query 'q4': name the columns" in shown.stderr
-    assert "left out: queries.sql: query 's': ORDER: answers are a table" in shown.stderr
-    assert shown.stderr.endswith("2 statements are left out (--strict stops at them)\n")
-    strict = weft("run", "queries.sql", "--source", "trades.parquet", "--strict", code=2)
-    assert "queries.sql: 2 of 5 statements are refused:" in strict.stderr
-    told = json.loads(
-        weft("run", "queries.sql", "--source", "trades.parquet", "--json", code=1).stdout
+def test_a_file_runs_whole(here, spark):
+    """What is shared is shared, the rest runs as it is, and what cannot run stops no other."""
+    beside = "-- name: latest\nSELECT symbol, price FROM trades ORDER BY ts DESC, price LIMIT 3;"
+    wrong = "-- name: wrong\nSELECT reflect('java.lang.System', 'exit', 1) FROM trades;"
+    ranked = """-- name: ranked
+SELECT window.start AS since, symbol, sum(volume) AS v FROM shop.trades
+GROUP BY window(ts, '30 minutes'), symbol
+QUALIFY rank() OVER (PARTITION BY window ORDER BY v DESC) = 1 ORDER BY since DESC LIMIT 2;"""
+    (here / "queries.sql").write_text("\n".join((SQL, beside, ranked, wrong)))
+    args = ("run", "queries.sql", "--source", "trades.parquet")
+    shown = weft(*args, "--out", "answers", code=1)
+    assert "rows of 5 queries in" in shown.stdout
+    assert "latest runs as it is: no SELECT of it groups rows by a window" in shown.stderr
+    assert "and as it is: reflect runs code of the JVM" in shown.stderr
+    assert "1 of 6 queries failed; the others are whole" in shown.stderr
+    spark.read.parquet(str(here / "trades.parquet")).createOrReplaceTempView("trades")
+    for name, text in (("latest", beside), ("ranked", ranked.replace("shop.", ""))):
+        found = spark.read.parquet(str(here / "answers" / name))
+        expected = spark.sql(text.rstrip(";"))
+        assert found.schema.names == expected.schema.names
+        assert sorted(map(tuple, found.collect())) == sorted(map(tuple, expected.collect()))
+        assert found.count() > 1
+    told = json.loads(weft(*args, "--json", code=1).stdout)
+    how = {one["query"]: one["how"] for one in told["queries"]}
+    assert (how["volume"], how["latest"], how["ranked"]) == (
+        "shared",
+        "as it is",
+        "shared, then SQL",
     )
-    assert [one["query"] for one in told["queries"]] == ["hourly_hi", "volume", "q3"]
-    assert len(told["refused"]) == 2
+    strict = weft(*args, "--strict", code=2)
+    assert "queries.sql: query 'wrong': no SELECT of it groups rows" in strict.stderr
+    verified = json.loads(weft("verify", *args[1:], "--json", code=1).stdout)
+    assert verified["ok"]
+    assert (list(verified["as they are"]), list(verified["failed"])) == (["latest"], ["wrong"])
+    assert [query["name"] for query in verified["queries"]][-1] == "ranked"
+    explained = weft("explain", *args[1:]).stdout
+    assert "then Spark SQL over the answers: ranked" in explained
+
+
+def test_several_tables(here, spark):
+    names = spark.createDataFrame([("s0", "zero"), ("s1", "one")], "symbol string, name string")
+    names.write.parquet(str(here / "names.parquet"))
+    (here / "queries.sql").write_text(
+        "-- name: a\nSELECT n.name, window.start AS since, count(*) AS n FROM trades t\n"
+        "JOIN names n ON t.symbol = n.symbol WHERE t.volume > 10\n"
+        "GROUP BY window(t.ts, '20 minutes'), n.name;\n"
+        "-- name: b\nSELECT count(*) AS n FROM names;\n"
+    )
+    args = ("queries.sql", "--source", "trades=trades.parquet", "--source", "names=names.parquet")
+    verified = json.loads(weft("verify", *args, "--json").stdout)
+    assert verified["ok"]
+    assert (verified["rows"] > 5, list(verified["as they are"])) == (True, ["b"])
+    lacking = weft("run", *args[:3], code=2).stderr
+    assert "query 'a': it reads 'names', which is no table of its source; there is" in lacking
+    plan = weft("plan", "queries.sql")
+    assert "b runs as it is" in plan.stderr

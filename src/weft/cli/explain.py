@@ -15,9 +15,12 @@ from weft.cli.jobs import (
     spark_for,
     strict_option,
     table_options,
+    tell_beside,
+    tell_failed,
     tell_refused,
 )
 from weft.cli.output import echo_json
+from weft.job.streams import as_stream
 
 if TYPE_CHECKING:
     from weft.job.model import Job
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 @strict_option
 @json_option
 @click.pass_context
-def explain(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> None:
+def explain(ctx: click.Context, /, job: Path, as_json: bool, strict: bool, **table: Any) -> None:
     """Show the plan of JOB, what it saves, and how Spark would run it. Nothing is run.
 
     JOB is a job file, or a file of queries with --source.
@@ -39,35 +42,56 @@ def explain(ctx: click.Context, /, job: Path, as_json: bool, **table: Any) -> No
     weft explain job.yaml
     weft explain queries.sql --source trades.parquet
     """
-    read = read_job(ctx, job, **table)
+    read = read_job(ctx, job, strict=False, **table)
+    if read.checkpoint:
+        read = as_stream(read, strict=strict)
     with spark_for(ctx, read) as spark:
-        found = explained_stream(spark, read) if read.checkpoint else explained_batch(spark, read)
+        if read.checkpoint:
+            found = explained_stream(spark, read)
+        else:
+            found = explained_batch(spark, read, strict=strict)
     if as_json:
         echo_json({"job": read.to_dict(), **found})
         return
     click.echo("\n".join([*described(read), found["explain"], *found["notes"]]))
-    tell_refused(read.refused)
+    if read.checkpoint:
+        tell_refused(read.refused)
+    tell_beside(found.get("as they are", {}))
+    tell_failed(found.get("failed", {}))
 
 
 def described(job: Job) -> list[str]:
     """A job in a few lines; no secret is in them."""
     source = job.source
     rows = f"{source.format} {', '.join(source.path)}".strip()
-    lines = [f"job {job.name}: {len(job.queries):,} queries on {rows}, time {source.time}"]
+    count = len(job.queries) + sum(one.refusal is not None for one in job.statements)
+    lines = [f"job {job.name}: {count:,} queries on {rows}, time {source.time}"]
     if job.sink is not None:
         lines.append(f"answers to {job.sink}")
     return lines
 
 
-def explained_batch(spark: Any, job: Job) -> dict[str, Any]:
-    """The plan of a batch and how each tree would run."""
-    from weft.spark.jobs import job_loom
-    from weft.stream.planning import plan_options
+def explained_batch(spark: Any, job: Job, *, strict: bool = False) -> dict[str, Any]:
+    """The plan of a batch and how each tree would run, of every source; and what runs beside."""
+    from weft.spark.jobs import job_batch
 
-    loom = job_loom(spark, job)
-    options = plan_options(job)
-    plan = loom.plan(**options)
-    return {"plan": plan.to_dict(), "explain": loom.explain(**options), "notes": []}
+    whole = job_batch(spark, job, strict=strict)
+    plans, texts = [], []
+    for (_, rows, time), loom in whole.looms.items():
+        if not loom.queries:
+            continue
+        plans.append(loom.plan(**whole.options).to_dict())
+        text = loom.explain(**whole.options)
+        texts.append(text if len(whole.looms) == 1 else f"from {rows}, by {time}:\n{text}")
+    then = [a.name for a in whole.asked if a.is_shared and a.finish is not None]
+    notes = [f"then Spark SQL over the answers: {', '.join(then)}"] if then else []
+    return {
+        "plan": plans[0] if len(plans) == 1 else plans,
+        "explain": "\n\n".join(texts) or "nothing is shared",
+        "notes": notes,
+        "as they are": {a.name: a.why for a in whole.asked if a.why is not None},
+        "failed": {a.name: a.error for a in whole.asked if a.error is not None},
+    }
 
 
 def explained_stream(spark: Any, job: Job) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,10 @@ def table_options(command: Command) -> Command:
     """The options that make a job of a file of queries and a table of data."""
     for option in reversed(
         [
-            click.option("--source", help="Rows for a file of queries: a file or a folder."),
+            click.option(
+                "--source", "sources", multiple=True, metavar="[TABLE=]PATH",
+                help="Rows for a file of queries: a file or a folder; once for each table.",
+            ),
             click.option("--format", "format_", help="Its format; told by its ending if left out."),
             click.option("--time", help="Its time column; as the queries say, or ts."),
             click.option("--schema", help="Its columns and types, as in CREATE TABLE."),
@@ -61,6 +64,20 @@ def strict_option(command: Command) -> Command:
     )(command)
 
 
+def tell_beside(whys: Mapping[str, str]) -> None:
+    """Say which statements run as they are, and why they are not shared."""
+    for name, why in whys.items():
+        said = why.removeprefix(f"query {name!r}: ")
+        click.echo(f"{name} runs as it is: {said}", err=True)
+
+
+def tell_failed(errors: Mapping[str, str]) -> None:
+    """Say which statements have no answer, and why."""
+    for name, error in errors.items():
+        said = error.removeprefix(f"query {name!r}: ")
+        click.echo(f"query {name!r} failed: {said}", err=True)
+
+
 def tell_refused(refused: tuple[str, ...]) -> None:
     """Say which statements are left out, and why."""
     for one in refused:
@@ -76,7 +93,7 @@ def read_job(
     *,
     strict: bool = True,
     finals: str | None = None,
-    source: str | None = None,
+    sources: tuple[str, ...] = (),
     format_: str | None = None,
     time: str | None = None,
     schema: str | None = None,
@@ -85,7 +102,7 @@ def read_job(
     """The job of a job file, or of a file of queries and `--source`; `--finals` overrides it."""
     from weft.job import job_on_table, load_job
 
-    if source is None:
+    if not sources:
         given = {"--format": format_, "--time": time, "--schema": schema, "--option": options}
         for name, value in given.items():
             if value:
@@ -94,7 +111,7 @@ def read_job(
     else:
         job = job_on_table(
             file,
-            source,
+            _paths(sources),
             format=format_,
             time=time,
             schema=schema,
@@ -118,6 +135,20 @@ def spark_for(ctx: click.Context, job: Job) -> Iterator[Any]:
         click.echo("starting Spark ...", err=True)
     with job_session(job, debug=bool(ctx.obj.get("debug"))) as spark:
         yield spark
+
+
+def _paths(sources: tuple[str, ...]) -> str | dict[str, str]:
+    """The only path, or several by their tables."""
+    found: dict[str, str] = {}
+    for source in sources:
+        name, equals, path = source.partition("=")
+        named = bool(equals) and name.replace("_", "a").isalnum()
+        if len(sources) > 1 and not named:
+            raise JobError(f"--source {source!r}: of several, each is TABLE=PATH")
+        if name in found:
+            raise JobError(f"--source {source!r}: table {name!r} has a path already")
+        found[name if named else ""] = path if named else source
+    return found.get("", found)
 
 
 def _pairs(options: tuple[str, ...]) -> dict[str, str]:

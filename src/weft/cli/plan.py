@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from weft.cli.jobs import strict_option, tell_refused
+from weft.cli.jobs import strict_option, tell_beside
 from weft.cli.output import console, number, searching
+from weft.errors import WorkloadError
 
 if TYPE_CHECKING:
     from weft.plan.cost import Constants
     from weft.plan.plan import Plan
+    from weft.query.query import Query
     from weft.query.workload import Workload
 
 
@@ -62,22 +64,51 @@ def plan(
 
     workload = workload_of(file, strict=strict)
     constants = measured_constants() if calibrate else Constants()
+    sources = by_source(workload)
+    if not sources:
+        raise WorkloadError("\n".join(("nothing of it can be shared:", *workload.refused)))
+    plans = []
     with searching(enabled=not as_json) as progress:
-        made = optimize(
-            workload,
-            rate=rate if rate is not None else workload.rate or 1000.0,
-            statistics=Statistics(groups=groups, constants=constants),
-            progress=progress,
-            **options,
-        )
+        for queries in sources.values():
+            made = optimize(
+                queries,
+                rate=rate if rate is not None else workload.rate or 1000.0,
+                statistics=Statistics(groups=groups, constants=constants),
+                progress=progress,
+                **options,
+            )
+            plans.append(made)
     if as_json:
-        click.echo(json.dumps(made.to_dict(), indent=2))
+        told = [made.to_dict() for made in plans]
+        click.echo(json.dumps(told[0] if len(told) == 1 else told, indent=2))
         return
     if rate is None and workload.rate is None:
         click.echo("no rate given: planned for 1,000 rows per second (see --rate)")
-    click.echo(made.explain(limit=limit))
-    show_trees(made, limit)
-    tell_refused(workload.refused)
+    for source, made in zip(sources, plans, strict=True):
+        if len(plans) > 1:
+            click.echo(f"\nfrom {source}:")
+        click.echo(made.explain(limit=limit))
+        show_trees(made, limit)
+    tell_beside(
+        {
+            one.name: one.unshared or str(one.refusal)
+            for one in workload.statements
+            if not one.queries
+        }
+    )
+
+
+def by_source(workload: Workload) -> dict[str, list[Query]]:
+    """The queries that are shared, by what they are from: those of one source share their work."""
+    found: dict[str, list[Query]] = {}
+    simple = {query.name for query in workload}
+    more = [q for one in workload.statements for q in one.queries if q.name not in simple]
+    for query in (*workload, *more):
+        source = query.source
+        named = "" if source is None else f"{source.table}, by {source.time or 'its time'}"
+        key = named if source is not None else next(iter(found), "its rows")
+        found.setdefault(key, []).append(query)
+    return found
 
 
 def workload_of(file: Path, *, strict: bool = True) -> Workload:
@@ -88,7 +119,7 @@ def workload_of(file: Path, *, strict: bool = True) -> Workload:
     if not is_job(file):
         return Workload.load(file, strict=strict)
     job = load_job(file, strict=strict)
-    return Workload(job.queries, job.plan.get("rate"), job.refused)
+    return Workload(job.queries, job.plan.get("rate"), job.refused, job.statements)
 
 
 def measured_constants() -> Constants:

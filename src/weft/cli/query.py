@@ -78,10 +78,11 @@ def add(
     @cache
     def rows() -> Any:
         """The stream's rows, for which Spark is started: asked for only if no stream runs."""
+        from weft.job.streams import as_stream
         from weft.spark.jobs import job_loom, job_sink
 
         spark = ctx.with_resource(spark_for(ctx, read))
-        loom = job_loom(spark, read, streaming=True)
+        loom = job_loom(spark, as_stream(read), streaming=True)
         return loom.df, loom.axis, job_sink(spark, read) if read.sink else None
 
     names = [one.name for one in asked]

@@ -17,7 +17,8 @@ from weft.cli.jobs import (
     spark_for,
     strict_option,
     table_options,
-    tell_refused,
+    tell_beside,
+    tell_failed,
 )
 from weft.cli.output import echo_json, progress, table
 
@@ -44,68 +45,67 @@ def run(
 ) -> None:
     """Run the queries of JOB over all rows of its source, and write the answers to its sink.
 
-    JOB is a job file, or a file of queries with --source. Without a sink and without --out, the
-    first five rows of every query are printed.
+    JOB is a job file, or a file of queries with --source. Statements that cannot be shared run as
+    they are, beside the others. Without a sink and without --out, the first five rows of every
+    query are printed.
 
     \b
     weft run job.yaml
     weft run queries.sql --source trades.parquet --out answers
+    weft run queries.sql --source flights=flights.parquet --source carriers=carriers.csv
     """
-    read = read_job(ctx, job, **options)
+    strict = options.pop("strict")
+    read = read_job(ctx, job, strict=False, **options)
     sink = read.sink if out is None else _folder_sink(out)
     if show is None:
         show = 5 if sink is None else sink.limit if sink.kind == "console" else 0
     began = perf_counter()
     with spark_for(ctx, read) as spark:
-        answers = _answers(spark, read, sink, show, overwrite, quiet=as_json)
+        answers = _answers(spark, read, sink, show, overwrite, quiet=as_json, strict=strict)
     seconds = perf_counter() - began
     failed = [answer for answer in answers if answer.error is not None]
     if as_json:
         told = [asdict(answer) for answer in answers]
-        echo_json({"queries": told, "refused": list(read.refused), "seconds": seconds})
-        ctx.exit(1 if failed or read.refused else 0)
+        echo_json({"queries": told, "seconds": seconds})
+        ctx.exit(1 if failed else 0)
     for answer in answers:
         if answer.first:
             click.echo(f"{answer.query}:")
             table(answer.first, indent=2)
     answered = [answer for answer in answers if answer.error is None]
     rows = [
-        {"query": answer.query, "rows": answer.rows}
+        {"query": answer.query, "rows": answer.rows, "how": answer.how}
         | ({} if answer.place is None else {"written to": answer.place})
         for answer in answered
     ]
     table(rows)
     total = sum(answer.rows for answer in answered)
     click.echo(f"{total:,} rows of {len(answered):,} queries in {seconds:.1f} s")
-    for answer in failed:
-        click.echo(f"query {answer.query!r} failed: {answer.error}", err=True)
+    tell_beside({one.query: one.why for one in answered if one.why is not None})
+    tell_failed({one.query: one.error for one in failed})
     if failed:
         rest = "; the others are whole" if answered else ""
         click.echo(f"{len(failed)} of {len(answers)} queries failed{rest}", err=True)
-    tell_refused(read.refused)
-    if failed or read.refused:
         ctx.exit(1)
 
 
 def _answers(
-    spark: Any, job: Any, sink: Any, show: int, overwrite: bool, *, quiet: bool
+    spark: Any, job: Any, sink: Any, show: int, overwrite: bool, *, quiet: bool, strict: bool
 ) -> list[Any]:
-    from weft.spark.jobs import check_connector, job_loom
+    from weft.spark.jobs import check_connector, job_batch
     from weft.spark.results.answers import deliver, places
-    from weft.spark.results.sound import SoundResults
-    from weft.stream.planning import plan_options
 
     if sink is not None:
         check_connector(spark, job, sink)
-    where = places(job, sink, overwrite=overwrite)
-    loom = job_loom(spark, job)
+    whole = job_batch(spark, job, strict=strict)
+    names = [asked.name for asked in whole.asked if asked.error is None]
+    where = places(job, names, sink, overwrite=overwrite)
     found = []
-    shared = SoundResults(loom, plan_options(job))
-    with shared as results, progress("running", enabled=not quiet) as report:
-        for answer in deliver(results, job, sink, where, show=show, overwrite=overwrite):
+    with whole, progress("running", enabled=not quiet) as report:
+        for answer in deliver(whole, job, sink, where, show=show, overwrite=overwrite):
             found.append(answer)
             if report is not None:
-                report(len(found), len(job.queries), f"answered {answer.query}")
+                report(len(found), len(whole.asked), f"answered {answer.query}")
     return found
 
 

@@ -56,9 +56,10 @@ def stream(
     finish and stops the stream; the next start goes on from there. A second Ctrl-C does not wait.
     """
     from weft.job import need
+    from weft.job.streams import as_stream
     from weft.stream.heartbeat import refuse_second
 
-    read = read_job(ctx, job, finals=finals, strict=strict)
+    read = as_stream(read_job(ctx, job, finals=finals, strict=False), strict=strict)
     tell_refused(read.refused)
     need(read, NEEDS)
     refuse_second(read.locate(read.checkpoint or ""))

@@ -14,10 +14,11 @@ from weft.query.duration import parse_duration
 def misfits(document: Document, job: Job) -> list[str]:
     """What is wrong with a job whose form is right, each with its place."""
     checks = (_variables, _durations, _source, _times, _places, _modes)
+    jobs = [job.on(source) for source in job.tables.values()] or [job]
     for check in checks:  # one kind at a time: later checks rely on earlier ones
-        found = [document.at(steps, message) for steps, message in check(document, job)]
+        found = [one.at(steps, said) for one in jobs for steps, said in check(document, one)]
         if found:
-            return found
+            return list(dict.fromkeys(found))
     return []
 
 
@@ -81,14 +82,16 @@ def _source(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
 
 
 def _times(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
-    place: Steps = ("source", "time") if "time" in document.value["source"] else ("source",)
+    """A query of the job itself by another column of time than the job says."""
+    if "time" not in document.value.get("source", {}):
+        return
+    inside = {query.name for statement in job.statements for query in statement.queries}
     for query in job.queries:
-        if query.source is None or query.source.time is None:
-            continue
-        time = query.source.time.strip("`")
+        said = query.source.time if query.source is not None else None
+        time = job.source.time if said is None or query.name in inside else said.strip("`")
         if time.lower() != job.source.time.lower():
             yield (
-                place,
+                ("source", "time"),
                 f"={job.source.time!r}: query {query.name!r} has its windows over {time!r}; a job "
                 f"has one time column",
             )
@@ -96,7 +99,8 @@ def _times(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
 
 
 def _places(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
-    used = {job.locate(path): "source.path" for path in job.source.path}
+    at = ".".join((*map(str, job.source.steps), "path"))
+    used = {job.locate(path): at for path in job.source.path}
     given: dict[Steps, str | None] = {
         ("sink", "path"): None if job.sink is None else job.sink.path,
         ("checkpoint",): job.checkpoint,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from weft.job.document import Document, Steps
 from weft.job.variables import expand, masked, redact, scrub, secrets
 from weft.query.query import Query
+from weft.query.sql.reading import Statement
 
 Kind = Literal["parquet", "long", "delta", "iceberg", "kafka", "postgres", "console", "memory"]
 Values = Literal["json", "avro"]
@@ -32,11 +33,14 @@ class SourceSpec:
     table: str | None = None
     values: Values = "json"
     avro_schema: str | None = None
+    steps: Steps = field(default=("source",), compare=False)
+    """Where the job says it."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown."""
         paths = [redact(path) for path in self.path]
-        return {**self.__dict__, "path": paths, "options": masked(self.options)}
+        said = {name: value for name, value in self.__dict__.items() if name != "steps"}
+        return {**said, "path": paths, "options": masked(self.options)}
 
     def __repr__(self) -> str:
         return f"SourceSpec({self.to_dict()})"
@@ -93,8 +97,12 @@ class Job:
     plan: Mapping[str, Any] = field(default_factory=dict)
     connectors: tuple[str, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
+    tables: Mapping[str, SourceSpec] = field(default_factory=dict)
+    """Where the rows of each table come from, if the job names more than one source."""
+    statements: tuple[Statement, ...] = ()
+    """Everything that its files of SQL say."""
     refused: tuple[str, ...] = ()
-    """Why statements of its files are left out."""
+    """Why some of that are no shared queries."""
     file: str = "job"
     folder: Path = field(default_factory=Path)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
@@ -103,8 +111,14 @@ class Job:
     def at(self, steps: Steps, message: str) -> str:
         """A message on a field, with its place in the file if there is one."""
         known = self.document or Document(self.file, None)
+        if steps[:1] == ("source",):
+            steps = (*self.source.steps, *steps[1:])
         text = known.at(steps, message)
         return text if self.document else text.replace(":1:1:", ":", 1)
+
+    def on(self, source: SourceSpec) -> Job:
+        """The same job, with another of its sources."""
+        return replace(self, source=source)
 
     def fill(self, text: str) -> str:
         """A text of the job with its variables' values."""
@@ -123,7 +137,8 @@ class Job:
         hidden: set[str] = set()
         sink = self.sink or SinkSpec("memory")
         url = {"url": sink.url or ""}
-        for options in (self.source.options, self.spark, sink.options, url):
+        sources = (self.source, *self.tables.values())
+        for options in (*(one.options for one in sources), self.spark, sink.options, url):
             hidden |= secrets(options, self.environ)
         return redact(scrub(text, hidden))
 
@@ -132,10 +147,11 @@ class Job:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown: no secret and no value of a variable is in them."""
-        hidden = ("file", "folder", "environ", "document")
+        hidden = ("file", "folder", "environ", "document", "statements")
         plain = {k: v for k, v in self.__dict__.items() if k not in hidden}
         return plain | {
             "source": self.source.to_dict(),
+            "tables": {name: source.to_dict() for name, source in self.tables.items()},
             "queries": [query.to_dict() for query in self.queries],
             "sink": self.sink and self.sink.to_dict(),
             "checkpoint": self.checkpoint and redact(self.checkpoint),

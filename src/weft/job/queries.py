@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,30 +13,37 @@ from weft.job.document import Document, Steps
 from weft.query.files import read_entry
 from weft.query.limits import check_queries
 from weft.query.query import Query
+from weft.query.sql.reading import Statement
 from weft.query.trust import check_untrusted
 from weft.query.workload import Workload
 
 _FIELD = re.compile(r"\b(name|aggs|range|slide|offset|where|by|having)(?:\['([^']*)'\])?=")
 
 
-def read_queries(
-    document: Document, folder: Path, *, strict: bool = True
-) -> tuple[tuple[Query, ...], list[str], list[str]]:
-    """The queries under `queries:`, what is wrong with them, and which statements are left out.
+@dataclass
+class Read:
+    """The queries of a job, as far as they can be read."""
 
-    A statement of a file of SQL that is refused is left out, unless `strict`.
+    queries: list[Query] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    """Why statements of files of SQL are no shared queries."""
+    statements: list[Statement] = field(default_factory=list)
+
+
+def read_queries(document: Document, folder: Path, *, strict: bool = True) -> Read:
+    """The queries under `queries:`, and what is wrong with them.
+
+    A statement of a file of SQL that is no shared query is wrong only if `strict`.
     """
-    found: list[Query] = []
-    wrong: list[str] = []
-    refused: list[str] = []
+    read = Read()
+    found, wrong = read.queries, read.wrong
     taken: dict[str, str] = {}
     for position, entry in enumerate(document.value["queries"]):
-        for steps, queries in _asked(
-            document, ("queries", position), entry, folder, wrong, None if strict else refused
-        ):
+        for steps, queries in _asked(document, ("queries", position), entry, folder, read, strict):
             for query in queries:
                 before = taken.get(query.name.casefold())
-                unfit = misfit(query, found)
+                unfit = None if "sources" in document.value else _beside(query, found, steps)
                 if before is not None:
                     unfit = (
                         f"asks a query named {query.name!r}, a name that is taken at {before} "
@@ -51,36 +59,63 @@ def read_queries(
         check_queries(found)
     except QueryError as error:
         wrong.append(document.at(("queries",), f": {error}"))
-    return tuple(found), wrong, refused
+    return read
 
 
-def misfit(query: Query, others: Sequence[Query]) -> str | None:
-    """Why a query cannot run on the stream of the others; None if it can."""
+def _beside(query: Query, others: Sequence[Query], steps: Steps) -> str | None:
+    """Why a query cannot be on the one source of the others, as far as the job itself says it.
+
+    What a file of SQL asks is judged statement by statement, when it runs.
+    """
     if others and query.window.axis != others[0].window.axis:
-        return (
-            f"has windows on the {query.window.axis} axis, and query {others[0].name!r} on the "
-            f"{others[0].window.axis} axis; a job has one"
-        )
+        return f"{_axes(query, others[0])}; a job has one"
+    if "files" in steps or query.source is None:
+        return None
+    other = next((one for one in others if one.source is not None), None)
+    if other is None or other.source is None or other.source.key == query.source.key:
+        return None
+    return (
+        f"reads table {query.source.table!r}, and query {other.name!r} reads "
+        f"{other.source.table!r}; a job has one source, or names several under sources:"
+    )
+
+
+def _axes(query: Query, other: Query) -> str:
+    return (
+        f"has windows on the {query.window.axis} axis, and query {other.name!r} on the "
+        f"{other.window.axis} axis"
+    )
+
+
+def misfit(query: Query, others: Sequence[Query], time: str) -> str | None:
+    """Why a query cannot run on the stream of the others, by its column of time; None if it can."""
+    if others and query.window.axis != others[0].window.axis:
+        return f"{_axes(query, others[0])}; a stream has one"
     if query.source is None:
         return None
+    said = query.source.time
+    if said is not None and said.strip("`").lower() != time.lower():
+        return f"has its windows over {said!r}, and the time column is {time!r}"
     for other in others:
-        if other.source is not None and other.source.table.lower() != query.source.table.lower():
+        if other.source is not None and other.source.key != query.source.key:
             return (
                 f"reads table {query.source.table!r}, and query {other.name!r} reads "
-                f"{other.source.table!r}; a job has one source"
+                f"{other.source.table!r}; a stream has one source"
             )
     return None
 
 
-def time_column(queries: Sequence[Query]) -> str:
-    """The column that the queries in SQL say is the time; `ts` if none does.
+def time_column(queries: Sequence[Query], table: str | None = None) -> str:
+    """The column that the queries in SQL say is the time, of a table; `ts` if none does.
 
     >>> from weft.query.sql import parse_queries
     >>> time_column(parse_queries("SELECT count(*) AS n FROM t GROUP BY window(at, '1 hour')"))
     'at'
     """
     for query in queries:
-        if query.source is not None and query.source.time is not None:
+        if query.source is None or query.source.time is None:
+            continue
+        if table is None or query.source.key == ("", table.casefold()):
             return query.source.time.strip("`")
     return "ts"
 
@@ -90,25 +125,25 @@ def _asked(
     steps: Steps,
     entry: dict[str, Any],
     folder: Path,
-    wrong: list[str],
-    refused: list[str] | None,
+    read: Read,
+    strict: bool,
 ) -> list[tuple[Steps, Sequence[Query]]]:
     if "files" in entry:
         found: list[tuple[Steps, Sequence[Query]]] = []
         for number, name in enumerate(entry["files"]):
             inner = (*steps, "files", number)
             try:
-                workload = Workload.load(folder / name, strict=refused is None)
+                workload = Workload.load(folder / name, strict=strict)
                 found.append((inner, list(workload)))
-                if refused is not None:
-                    refused.extend(workload.refused)
+                read.refused.extend(workload.refused)
+                read.statements.extend(workload.statements)
             except WeftError as error:
-                wrong.append(document.at(inner, f"={name!r}: {error}"))
+                read.wrong.append(document.at(inner, f"={name!r}: {error}"))
         return found
     try:
         return [(steps, read_entry(entry, int(steps[1]) + 1))]
     except QueryError as error:
-        wrong.append(document.at((*steps, *_field(entry, str(error))), f": {error}"))
+        read.wrong.append(document.at((*steps, *_field(entry, str(error))), f": {error}"))
         return []
 
 

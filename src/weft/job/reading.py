@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import JobError
-from weft.job.document import Document, read_file
+from weft.job.document import Document, Steps, read_file
 from weft.job.fitting import misfits
 from weft.job.model import Job, SinkSpec, SourceSpec
 from weft.job.queries import read_queries, time_column
 from weft.job.schema import problems
 from weft.query.query import Query
 
-_BUILT = ("source", "queries", "sink", "spark", "connectors", "offer")
+_BUILT = ("source", "sources", "queries", "sink", "spark", "connectors", "offer")
 """Fields that become something else in the job."""
+_SOURCES = frozenset(("source", "sources"))
 SUFFIXES = (".yaml", ".yml", ".json")
 
 
@@ -38,13 +39,17 @@ def load_job(
             f"queries, say where the rows are: --source"
         )
     document = read_file(file)
-    if isinstance(document.value, (dict, list)) and "source" not in document.value:
+    if isinstance(document.value, (dict, list)) and not _SOURCES & set(document.value):
         _refuse_workload(document)
     _raise(problems(document))
     variables = os.environ if environ is None else environ
-    queries, wrong, refused = read_queries(document, file.parent, strict=strict)
-    job = replace(_job(document, file, queries, variables), refused=tuple(refused))
-    _raise(wrong or misfits(document, job))
+    read = read_queries(document, file.parent, strict=strict)
+    job = replace(
+        _job(document, file, tuple(read.queries), variables),
+        refused=tuple(read.refused),
+        statements=tuple(read.statements),
+    )
+    _raise(read.wrong or misfits(document, job))
     return job
 
 
@@ -68,26 +73,24 @@ def _job(
     document: Document, file: Path, queries: tuple[Query, ...], environ: Mapping[str, str]
 ) -> Job:
     data = document.value
-    source, sink = data["source"], data.get("sink")
-    path = source.get("path", ())
+    sink = data.get("sink")
+    tables = {
+        name: _source(said, queries, ("sources", name))
+        for name, said in data.get("sources", {}).items()
+    }
+    if "source" in data:
+        source = _source(data["source"], queries, ("source",))
+    else:
+        streaming = (one for one in tables.values() if one.watermark is not None)
+        source = next(streaming, next(iter(tables.values())))
     rest = {k: v for k, v in data.items() if k not in _BUILT}
     for name in ("buckets", "metrics_port"):
         if name in rest:
             rest[name] = int(rest[name])  # 4.0 is a whole number too
     return Job(
         **{"name": file.stem, **rest},
-        source=SourceSpec(
-            source["format"],
-            (path,) if isinstance(path, str) else tuple(path),
-            _texts(source.get("options", {})),
-            source.get("schema"),
-            source.get("time") or time_column(queries),
-            source.get("watermark"),
-            source.get("max_ahead", "auto"),
-            source.get("table"),
-            source.get("values", "json"),
-            source.get("avro_schema"),
-        ),
+        source=source,
+        tables=tables,
         queries=queries,
         sink=None if sink is None else SinkSpec(**{**sink, "options": _texts(_options(sink))}),
         offer=tuple(data.get("offer", ())),
@@ -97,6 +100,23 @@ def _job(
         folder=file.parent,
         environ=environ,
         document=document,
+    )
+
+
+def _source(said: dict[str, Any], queries: tuple[Query, ...], steps: Steps) -> SourceSpec:
+    path = said.get("path", ())
+    return SourceSpec(
+        said["format"],
+        (path,) if isinstance(path, str) else tuple(path),
+        _texts(said.get("options", {})),
+        said.get("schema"),
+        said.get("time") or time_column(queries, str(steps[-1]) if len(steps) > 1 else None),
+        said.get("watermark"),
+        said.get("max_ahead", "auto"),
+        said.get("table"),
+        said.get("values", "json"),
+        said.get("avro_schema"),
+        steps,
     )
 
 
@@ -122,7 +142,7 @@ def is_job(path: str | PathLike[str]) -> bool:
         value = read_file(Path(path)).value
     except JobError:
         return False
-    return isinstance(value, dict) and "source" in value
+    return isinstance(value, dict) and bool(_SOURCES & set(value))
 
 
 def need(job: Job, fields: Mapping[str, str]) -> None:

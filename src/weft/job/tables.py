@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 from weft.errors import JobError
 from weft.job.model import Job, SourceSpec
-from weft.job.queries import misfit, time_column
+from weft.job.queries import time_column
 from weft.job.variables import literal
 from weft.query.trust import check_untrusted
 from weft.query.workload import Workload
@@ -21,7 +21,7 @@ _CSV = {"header": "true", "inferSchema": "true"}
 
 def job_on_table(
     queries: str | Path,
-    source: str,
+    source: str | Mapping[str, str],
     *,
     format: str | None = None,
     time: str | None = None,
@@ -31,34 +31,32 @@ def job_on_table(
 ) -> Job:
     """Queries from a file of SQL, YAML or JSON, on the rows of a file or folder.
 
-    The format is told by the name's ending, the time column by the queries, unless they are given.
-    A CSV has a header, unless the options say otherwise. Unless `strict`, statements that are
-    refused are left out, and `refused` of the job says why.
+    `source` is a path, or several by the names of tables. The format is told by the name's ending,
+    the time column by the queries, unless they are given. A CSV has a header, unless the options
+    say otherwise. Unless `strict`, statements that are no shared queries are left out of the
+    queries, and `refused` of the job says why.
     """
     workload = Workload.load(queries, strict=strict)
     check_untrusted(workload)
-    kind = format or _format(source)
-    given = dict(options or {})
-    if kind == "csv":
-        tabs = {"sep": "\t"} if source.lower().endswith(".tsv") else {}
-        given = {**_CSV, **tabs, **given}
-    for number, query in enumerate(workload):
-        wrong = misfit(query, workload.queries[:number])
-        if wrong is not None:
-            raise JobError(f"{queries}: query {query.name!r} {wrong}")
-    column = time or time_column(workload.queries)
-    for query in workload:
-        said = query.source.time if query.source is not None else None
-        if said is not None and said.strip("`").lower() != column.lower():
-            raise JobError(
-                f"{queries}: query {query.name!r} has its windows over {said!r}, and the time "
-                f"column is {column!r}"
-            )
+    paths = {"": source} if isinstance(source, str) else dict(source)
+    sources = {}
+    for name, path in paths.items():
+        kind = format or _format(path)
+        given = dict(options or {})
+        if kind == "csv":
+            tabs = {"sep": "\t"} if path.lower().endswith(".tsv") else {}
+            given = {**_CSV, **tabs, **given}
+        column = time or time_column(workload.queries, name or None)
+        steps = ("sources", name) if name else ("source",)
+        spec = SourceSpec(kind, (literal(path),), _literals(given), schema, column, steps=steps)
+        sources[name] = spec
     return Job(
         PurePath(queries).stem,
-        SourceSpec(kind, (literal(source),), _literals(given), schema, column),
+        next(iter(sources.values())),
         workload.queries,
         plan={} if workload.rate is None else {"rate": workload.rate},
+        tables={} if "" in sources else sources,
+        statements=workload.statements,
         refused=workload.refused,
         file=str(queries),
     )

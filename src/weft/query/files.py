@@ -64,9 +64,9 @@ def load_workload(path: str | PathLike[str], *, strict: bool = True) -> Workload
 def _as_far_as_read(file: Path, text: str) -> Workload:
     """The queries of those statements that can be read, and why others cannot."""
     read = read_statements(text)
-    queries = [query for statement in read for query in statement.queries]
+    queries = [query for one in read if one.refusal is None for query in one.queries]
     refused = [f"{file}: {one.refusal}" for one in read if one.refusal is not None]
-    return Workload(queries, refused=refused) if queries else Workload(parse_queries(text))
+    return Workload(queries, refused=refused, statements=read)
 
 
 def _parse(file: Path, text: str) -> Any:

@@ -53,3 +53,12 @@ def _check(name: object, field: str) -> str:
         if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
             raise QueryError(f"{field}={name!r} holds the control character {char!r}")
     return name
+
+
+def quoted_name(name: str) -> str:
+    """A name in backquotes.
+
+    >>> quoted_name("a`b")
+    '`a``b`'
+    """
+    return "`" + name.replace("`", "``") + "`"

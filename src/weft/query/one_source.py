@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from weft.errors import EngineError
 from weft.query.query import Query
+from weft.query.source import Source
 
 
 def check_source(query: Query, others: Iterable[Query], time: str, place: str) -> None:
@@ -28,3 +29,14 @@ def check_source(query: Query, others: Iterable[Query], time: str, place: str) -
             f"query {query.name!r} is from table {query.source.table!r}, query {other.name!r} "
             f"from {table!r}: a {place} has one source"
         )
+
+
+def check_absent(query: Query, source: Source, columns: Iterable[str]) -> None:
+    """Refuse a query that calls an item of SELECT by a name that a column has: Spark takes that."""
+    known = {column.casefold() for column in columns}
+    for name in source.absent:
+        if name in known:
+            raise EngineError(
+                f"query {query.name!r}: there is a column {name!r}, which Spark takes where the "
+                f"query means the item of SELECT that it calls so: give the item another name"
+            )

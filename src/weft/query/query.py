@@ -16,20 +16,12 @@ from weft.query.names import check_column_names, check_query_name
 from weft.query.output import Output, read_output, read_over_aggregates
 from weft.query.query_limits import QueryLimits
 from weft.query.quoting import LONG, quoted
+from weft.query.source import Source
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, Op, rebuild
 from weft.query.window import Window
 
 Value = TypeVar("Value")
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a query in SQL said that its rows come from."""
-
-    table: str
-    time: str | None
-    """The column of event time; None where the dialect leaves it to the stream."""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -184,6 +176,10 @@ class Query:
         """The same query with other limits."""
         return Query.from_dict({**self.to_dict(), "limits": limits})
 
+    def on(self, source: Source) -> Query:
+        """The same query, from another source, and with all of its answers shown."""
+        return Query.from_dict({**self.to_dict(), "source": source.to_dict(), "shown": None})
+
     def _read_limits(self, given: QueryLimits | Mapping[str, Any] | None) -> QueryLimits | None:
         try:
             return QueryLimits.of(given)
@@ -264,7 +260,7 @@ class Query:
             "where": self.where,
             "by": list(self.by),
             "having": self.having,
-            "source": self.source and {"table": self.source.table, "time": self.source.time},
+            "source": self.source and self.source.to_dict(),
             "trusted": self.trusted,
             "limits": self.limits and self.limits.to_dict(),
             "shown": self.shown and [list(pair) for pair in self.shown],
@@ -284,7 +280,7 @@ class Query:
             where=data.get("where"),
             by=data.get("by", ()),
             having=data.get("having"),
-            source=Source(source["table"], source["time"]) if source else None,
+            source=Source.from_dict(source) if source else None,
             trusted=data.get("trusted") is True if trusted is None else trusted,
             limits=data.get("limits"),
             shown=data.get("shown"),

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from weft.errors import WorkloadError
 from weft.query.query import Query
 from weft.query.quoting import quoted
 from weft.query.window import Axis
+
+if TYPE_CHECKING:
+    from weft.query.sql.reading import Statement
 
 _FASTEST = 1e300
 """Rows per second; an integer beyond the largest float would be an error of Python's."""
@@ -31,13 +35,16 @@ class Workload:
     queries: tuple[Query, ...] = ()
     rate: float | None = None
     refused: tuple[str, ...] = ()
-    """Why statements of its file are left out."""
+    """Why statements of its file are no shared queries."""
+    statements: tuple[Statement, ...] = ()
+    """Everything that its file of SQL says, in its order."""
 
     def __init__(
         self,
         queries: Iterable[Query] = (),
         rate: float | None = None,
         refused: Iterable[str] = (),
+        statements: Iterable[Statement] = (),
     ) -> None:
         listed = tuple(queries)
         seen: dict[str, Query] = {}
@@ -61,13 +68,14 @@ class Workload:
         object.__setattr__(self, "queries", listed)
         object.__setattr__(self, "rate", None if rate is None else float(rate))
         object.__setattr__(self, "refused", tuple(refused))
+        object.__setattr__(self, "statements", tuple(statements))
 
     @classmethod
     def load(cls, path: str | PathLike[str], *, strict: bool = True) -> Workload:
         """Read a workload from a YAML, JSON or SQL file.
 
-        Unless it is read strictly, statements of SQL that are refused are left out, and `refused`
-        says why; where nothing else is left, that is an error all the same.
+        Unless it is read strictly, statements of SQL that are no shared queries are left out of the
+        queries, and `refused` says why; `statements` has them.
         """
         from weft.query.files import load_workload
 

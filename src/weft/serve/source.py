@@ -87,6 +87,7 @@ class PlanSource:
 def open_source(target: str) -> Source:
     """A job file, the folder of a checkpoint or a stored plan, told apart by looking at it."""
     from weft.job.reading import is_job, load_job
+    from weft.job.streams import as_stream
     from weft.serve.stream import StreamSource
 
     path = Path(target)
@@ -101,7 +102,7 @@ def open_source(target: str) -> Source:
     if not path.exists():
         raise JobError(f"{target} does not exist: accepted are a job, a checkpoint, a stored plan")
     if path.suffix.lower() != ".json" or is_job(path):
-        job = load_job(path, strict=False)
+        job = as_stream(load_job(path, strict=False))
         checkpoint = job.locate(job.checkpoint) if job.checkpoint else None
         return StreamSource(checkpoint, name=path.name, job=job, job_file=path.resolve())
     return PlanSource(path)

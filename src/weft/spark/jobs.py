@@ -14,8 +14,9 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
-from weft.errors import EngineError, JobError, WeftError
+from weft.errors import EngineError, ExpressionError, JobError, WeftError
 from weft.job.model import FILE_FORMATS, Job, SinkSpec
+from weft.query.names import quoted_name
 from weft.sinks import (
     ConsoleSink,
     DeltaSink,
@@ -38,7 +39,11 @@ from weft.spark.failures import (
 )
 from weft.spark.kafka import messages
 from weft.spark.loom import Loom
+from weft.spark.parsed_statement import checked_sql, statement_tables
+from weft.spark.schema import time_axis
 from weft.spark.session import local_session, silent_children
+from weft.spark.whole import WholeBatch
+from weft.stream.planning import plan_options
 
 FORMATS = ("kafka", "delta", "iceberg")
 """Kinds of sinks that are formats of Spark, which it may lack."""
@@ -130,12 +135,9 @@ def _with_connectors(job: Job, settings: dict[str, str]) -> dict[str, str]:
 
 def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
     """The job's queries on its rows, checked: a query that cannot run is refused here."""
-    frame = source_frame(spark, job, streaming=streaming)
-    try:
-        loom = Loom(frame, job.source.time, job.source.watermark, offer=job.offer)
-    except EngineError as error:
-        message = str(error).removeprefix("time").replace("the DataFrame", "the source")
-        raise JobError(job.at(("source", "time"), message)) from None
+    frame = _rows(spark, job, streaming=streaming)
+    _check_time(job, frame)
+    loom = Loom(frame, job.source.time, job.source.watermark, offer=job.offer)
     for query in job.queries:
         loom.add(query)
     try:
@@ -143,6 +145,71 @@ def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
     except WeftError as error:
         raise type(error)(f"{job.file}: {error}") from None
     return loom
+
+
+def job_batch(spark: SparkSession, job: Job, *, strict: bool = False) -> WholeBatch:
+    """Everything that a job asks, on its tables, for a batch.
+
+    What nothing can answer is refused here if that is everything, or anything while `strict`.
+    """
+    sources = job.tables or {"": job.source}
+    tables = {
+        name: source_frame(spark, job.on(one), streaming=False) for name, one in sources.items()
+    }
+    if any(query.source is None or query.source.time is None for query in job.queries):
+        _check_time(job, next(iter(tables.values())))
+    whole = WholeBatch(
+        spark,
+        tables,
+        job.queries,
+        job.statements,
+        time=job.source.time,
+        options=plan_options(job),
+    )
+    wrong = [_named(asked.name, asked.error) for asked in whole.asked if asked.error is not None]
+    if wrong and (strict or len(wrong) == len(whole.asked)):
+        several = f"{len(wrong)} of {len(whole.asked)} statements are refused:\n"
+        raise JobError(f"{job.file}: {several if len(wrong) > 1 else ''}" + "\n".join(wrong))
+    return whole
+
+
+def _named(name: str, error: str) -> str:
+    return error if error.startswith(f"query {name!r}") else f"query {name!r}: {error}"
+
+
+def _rows(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame:
+    """The rows of a job's queries, which are from one table, or from one relation of some."""
+    relations = [q.source.relation for q in job.queries if q.source and q.source.relation]
+    if not relations:
+        return source_frame(spark, job, streaming=streaming)
+    relation = relations[0]
+    for other in relations[1:]:
+        relation = relation.with_columns(other.columns)
+    sources = job.tables
+    if not sources:
+        names = {parts[-1] for parts in statement_tables(spark, relation.sql)}
+        if len(names) != 1:
+            listed = ", ".join(sorted(names))
+            message = f": the queries are from several tables ({listed}): name them under sources"
+            raise JobError(job.at(("source",), message))
+        sources = {names.pop(): job.source}
+    for name, one in sources.items():
+        is_stream = streaming and (one.watermark is not None or len(sources) == 1)
+        frame = source_frame(spark, job.on(one), streaming=is_stream)
+        frame.createOrReplaceTempView(quoted_name(name))
+    try:
+        return checked_sql(spark, relation.sql, list(sources))
+    except (ExpressionError, PySparkException) as error:
+        said = str(error) if isinstance(error, WeftError) else spark_message(error)
+        raise JobError(f"{job.file}: FROM {relation.rows}: {said}") from None
+
+
+def _check_time(job: Job, frame: DataFrame) -> None:
+    try:
+        time_axis(frame.schema, job.source.time)
+    except EngineError as error:
+        message = str(error).removeprefix("time").replace("the DataFrame", "the source")
+        raise JobError(job.at(("source", "time"), message)) from None
 
 
 def job_sink(spark: SparkSession, job: Job) -> Sink:

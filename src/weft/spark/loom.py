@@ -13,7 +13,7 @@ from weft.errors import EngineError, PlanError, WorkloadError
 from weft.plan.explain import describe_window
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
-from weft.query.one_source import check_source
+from weft.query.one_source import check_absent, check_source
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
 from weft.spark.as_written import texts_as_written
@@ -84,6 +84,8 @@ class Loom:
             )
         if query.name.lower() in self._queries:
             raise WorkloadError(f"query {query.name!r} is in the loom already; drop it first")
+        if query.source is not None:
+            check_absent(query, query.source, self.df.columns)
         check_untrusted([query])
         self._queries[query.name.lower()] = query
         return query

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from weft.query.query import Query, Source
+from weft.query.query import Query
+from weft.query.source import Source
 from weft.query.sql import parse_query, write_query
 from weft.query.window import Window
 

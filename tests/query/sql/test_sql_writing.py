@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from weft.errors import QueryError
-from weft.query.query import Query, Source
+from weft.query.query import Query
+from weft.query.source import Source
 from weft.query.sql import parse_query, write_query
 from weft.query.window import Window
 

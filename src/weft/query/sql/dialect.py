@@ -33,17 +33,17 @@ class ParsedSelect:
     """The window in an item of SELECT, as Spark SQL over answers; None where weft does not say it,
     and the answers have all that they have."""
 
-    def queries(self, name: str) -> list[Query]:
+    def queries(self, name: str, *, hidden: bool = False) -> list[Query]:
         """One query a window; of several windows, each named after its id or its place."""
         if len(self.windows) == 1 and self.windows[0][0] is None:
-            return [self._query(name, self.windows[0][1])]
+            return [self._query(name, self.windows[0][1], hidden)]
         return [
-            self._query(f"{name}_{id or position}", window)
+            self._query(f"{name}_{id or position}", window, hidden)
             for position, (id, window) in enumerate(self.windows, start=1)
         ]
 
-    def _query(self, name: str, window: Window) -> Query:
-        return self.select.query(name, window, self.time, self.shows_window, self.window_as)
+    def _query(self, name: str, window: Window, hidden: bool) -> Query:
+        return self.select.query(name, window, self.time, self.shows_window, self.window_as, hidden)
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,8 @@ def constant(node: Node) -> Duration | None:
     if isinstance(node, Literal):
         if node.kind == "string" and node.text[0] in "'\"":
             return node.text[1:-1]
-        if node.kind == "number" and node.text.isdigit() and len(node.text) < 30:
-            return int(node.text)
+        if node.kind == "number" and len(node.text) < 30 and node.text.rstrip("lL").isdigit():
+            return int(node.text.rstrip("lL"))
         if node.kind == "typed" and node.text.startswith("INTERVAL"):
             return interval(node.text)
     return None

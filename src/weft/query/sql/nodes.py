@@ -37,11 +37,6 @@ def default_name(node: Node) -> str:
     return write(node)
 
 
-def quoted(name: str) -> str:
-    """A name in backquotes."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def unquoted(text: str) -> str:
     """A name without backquotes."""
     return text[1:-1].replace("``", "`") if text.startswith("`") else text

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from weft.errors import QueryError
 from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
+from weft.query.sql.composed import is_column, read_composed
 from weft.query.sql.cql import CQL
 from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.flink import FLINK
 from weft.query.sql.recognise import recognise
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.spark import SPARK
+from weft.query.sql.wrappers import unwrapped
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
 
@@ -35,8 +37,8 @@ def parse_query(
     >>> q
     Query('hourly_hi', aggs={'hi': 'max(price)'},
           window=Window(range='1 hour', slide='10 minutes'), by=['symbol'])
-    >>> q.source
-    Source(table='t', time='ts')
+    >>> q.source.table, q.source.time
+    ('t', 'ts')
     """
     statement = _one(text)
     queries = _queries(text, statement, name, "q1", dialect)
@@ -69,42 +71,85 @@ def parse_queries(
     """
     if name is not None:
         return _queries(text, _one(text), name, "q1", dialect)
-    read = read_statements(text, dialect)
-    refusals = [statement.refusal for statement in read if statement.refusal is not None]
+    statements, found = _statements(text), []
+    refusals: list[QueryError] = []
+    for position, statement in enumerate(statements, start=1):
+        try:
+            found += _queries(text, statement, None, f"q{position}", dialect)
+        except QueryError as error:
+            refusals.append(error)
     if len(refusals) == 1:
         raise refusals[0]
     if refusals:
         listed = "\n".join(map(str, refusals))
-        raise QueryError(f"{len(refusals)} of {len(read)} statements are refused:\n{listed}")
-    return [query for statement in read for query in statement.queries]
+        raise QueryError(f"{len(refusals)} of {len(statements)} statements are refused:\n{listed}")
+    return found
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a text: the queries that it asks, or why it is refused."""
+    """A statement of a text: the queries that it asks, and why it is no more than that.
+
+    - `queries` alone: it is one SELECT, whose answers are the queries'.
+    - with `finish`: its answers are Spark SQL over theirs, which a batch can run.
+    - neither: nothing of it can be shared; a batch can run it as it is, if it is Spark's.
+    """
 
     name: str
     queries: tuple[Query, ...] = ()
     refusal: QueryError | None = None
+    """Why it is not one shared query."""
+    finish: str | None = None
+    """Over the tables `weft_answers_0`, ... of its queries."""
+    is_plain: bool = False
+    """Whether that only selects of the answers, so that a stream can give them."""
+    unshared: str = ""
+    """Why nothing of it can be shared, if so."""
+    sql: str = ""
+    """The query in it as written, without what says where its answers go."""
+    dialect: DialectName = "spark"
 
 
 def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") -> list[Statement]:
     """The statements of a text; one that is refused stops no other.
 
-    >>> [(s.name, len(s.queries), s.refusal is None) for s in read_statements('''
+    >>> [(s.name, len(s.queries), s.refusal is None, s.finish) for s in read_statements('''
     ... SELECT count(*) AS n FROM t GROUP BY window(ts, '1 minute');
+    ... SELECT count(*) AS n FROM t GROUP BY window(ts, '1 minute') LIMIT 3;
     ... SELECT * FROM t''')]
-    [('q1', 1, True), ('q2', 0, False)]
+    [('q1', 1, True, None),
+     ('q2', 1, False, 'SELECT `n` AS `n` FROM weft_answers_0 LIMIT 3'),
+     ('q3', 0, False, None)]
     """
-    read = []
-    for position, statement in enumerate(_statements(text), start=1):
-        name = statement.name or f"q{position}"
-        try:
-            queries = _queries(text, statement, None, f"q{position}", dialect)
-            read.append(Statement(name, tuple(queries)))
-        except QueryError as error:
-            read.append(Statement(name, refusal=error))
-    return read
+    return [
+        _read(text, statement, f"q{position}", dialect)
+        for position, statement in enumerate(_statements(text), start=1)
+    ]
+
+
+def _read(text: str, statement: _Statement, place_name: str, dialect: str) -> Statement:
+    name = statement.name or place_name
+    begin, end = statement.tokens[0].start, statement.tokens[-1].end
+    known: DialectName = "spark"
+    try:
+        known = _dialect(text, statement.tokens, dialect).name
+        queries = _queries(text, statement, None, place_name, dialect)
+        read = Statement(name, tuple(queries), sql=text[begin:end], dialect=known)
+        if all(is_column(query.source.time) for query in queries if query.source is not None):
+            return read
+        time = QueryError(f"query {name!r}: its time is no column: compute it in the stream first")
+        read = replace(read, queries=(), refusal=time)
+    except QueryError as error:
+        read = Statement(name, refusal=error, sql=text[begin:end], dialect=known)
+    try:
+        check_text(read.sql, "the statement")
+        refuse_substitution(text, begin, end)
+        made = read_composed(text, statement.tokens, find_dialect(known), name)
+    except QueryError as error:
+        return replace(read, unshared=str(error))
+    except RecursionError:
+        return read
+    return replace(read, queries=made.queries, finish=made.finish, is_plain=made.is_plain)
 
 
 @dataclass(frozen=True)
@@ -132,8 +177,9 @@ def _statements(text: str) -> list[_Statement]:
             continue
         if tokens:
             names = _NAME.findall(text[begin : tokens[0].start])
-            name = names[-1].strip() if names else ""
-            found.append(_Statement(name or None, tuple(tokens)))
+            inner, target = unwrapped(tokens)
+            name = names[-1].strip() if names else target
+            found.append(_Statement(name or None, tuple(inner)))
         tokens, begin = [], 0 if token is None else token.end
     return found
 
@@ -161,10 +207,14 @@ def _queries(
 
 
 def _asked(sql: str, tokens: tuple[Token, ...], dialect: str) -> ParsedSelect:
-    known = find_dialect(recognise(sql, tokens) if dialect == "auto" else dialect)
+    known = _dialect(sql, tokens, dialect)
     refuse_statement(sql, tokens, known.refused)
     known.words.refuse_tokens(sql, tokens)
     return known.read(sql, tokens)
+
+
+def _dialect(sql: str, tokens: tuple[Token, ...], dialect: str) -> Dialect:
+    return find_dialect(recognise(sql, tokens) if dialect == "auto" else dialect)
 
 
 def find_dialect(name: str) -> Dialect:

@@ -15,22 +15,21 @@ from sqlglot import exp
 from weft.errors import QueryError
 from weft.query.calls import is_aggregate
 from weft.query.expression import check_scalar
+from weft.query.names import quoted_name
 from weft.query.normal import normal
 from weft.query.output import read_over_aggregates
-from weft.query.query import Query, Source
-from weft.query.sql.nodes import default_name, is_name, quoted, split_alias, unquoted
+from weft.query.query import Query
+from weft.query.source import Source
+from weft.query.sql.answers import AnswerColumns
+from weft.query.sql.nodes import default_name, is_name, split_alias, unquoted
 from weft.query.syntax.converter import convert
 from weft.query.syntax.lexer import Token, place
 from weft.query.syntax.masking import STATEMENT_WORDS, Masked, mask, parse
 from weft.query.syntax.reader import check, refuse_operators
 from weft.query.syntax.tree import (
-    Call,
-    Lambda,
     Literal,
     Name,
     Node,
-    Star,
-    children,
     rebuild,
     walk,
 )
@@ -51,6 +50,8 @@ class Select:
     where: Node | None
     group: tuple[Node, ...]
     having: Node | None
+    absent: tuple[str, ...] = ()
+    """Names of items that GROUP BY calls by, which would mean columns if there were any."""
 
     @classmethod
     def read(cls, sql: str, tokens: tuple[Token, ...], shape: str, title: str) -> Select:
@@ -90,17 +91,43 @@ class Select:
         )
 
     def spelled_out(self) -> Select:
-        """The statement with GROUP BY ALL, and positions in GROUP BY, as the items they stand for.
+        """The statement with what GROUP BY says by ALL, positions and names of items written out.
 
-        As in Spark: all items without an aggregate, and the item at a place, from 1.
+        As in Spark: ALL is every item without an aggregate, a position counts items from 1, and a
+        name is that of a column if there is one, so that there must not be (`absent`).
         """
         items = [split_alias(item)[0] for item in self.items]
         plain = [item for item in items if not any(map(is_aggregate, walk(item)))]
         if len(self.group) == 1 and is_name(self.group[0], "all"):
             return replace(self, group=tuple(dict.fromkeys(plain)))
+        named = self._aliases()
+        called = [key for key in self.group if is_name(key, *named)]
+        group = (named[_word(key)] if key in called else key for key in self.group)
         return replace(
-            self, group=tuple(self._at_position(key, items, plain) for key in self.group)
+            self,
+            group=tuple(self._at_position(key, items, plain) for key in group),
+            absent=(*self.absent, *dict.fromkeys(_word(key) for key in called)),
         )
+
+    def _aliases(self) -> dict[str, Node]:
+        """The items that have a name other than their own, by it."""
+        found = {}
+        for item in self.items:
+            node, alias = split_alias(item)
+            if alias is not None and not is_name(node, alias.casefold()):
+                found[alias.casefold()] = node
+        return found
+
+    def names_of(self, asked: Node) -> tuple[str, ...]:
+        """The names that SELECT gives to an expression, in its normal form."""
+        return tuple(name for name, node in self._aliases().items() if normal(node) == asked)
+
+    def uses(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of some names that items or HAVING call by."""
+        parts = [part for item in self.items for part in walk(split_alias(item)[0])]
+        parts += [] if self.having is None else list(walk(self.having))
+        used = {unquoted(part.parts[0]).casefold() for part in parts if isinstance(part, Name)}
+        return tuple(name for name in names if name in used and name not in self.absent)
 
     def _at_position(self, key: Node, items: list[Node], plain: list[Node]) -> Node:
         if not (isinstance(key, Literal) and key.kind == "number" and key.text.isdecimal()):
@@ -145,16 +172,23 @@ class Select:
         time: str | None,
         shows_window: Callable[[Node], bool],
         window_as: Callable[[Node], Node] | None = None,
+        hidden: bool = False,
     ) -> Query:
         """The query that the statement asks; items for which `shows_window` are its window.
 
         With `window_as`, which writes the window as a column of answers, the query knows what is
-        selected of its answers.
+        selected of its answers. It may have outputs that only that is made of if they may be
+        `hidden`.
         """
-        keys, outputs, shown = self._columns(shows_window, window_as)
+        for key in self.group:
+            self._check_key(key, shows_window)
+        columns = AnswerColumns.of(
+            self.sql, self.start, self.items, self.group, shows_window, window_as, hidden
+        )
+        keys, outputs = columns.keys, columns.outputs
         if self.where is not None:
             check_scalar(self.sql, self.where)
-        having = None if self.having is None else self._over_keys(self.having, keys, outputs)
+        having = self._over_answers(keys, outputs, shows_window, window_as)
         return Query(
             name,
             aggs=outputs,
@@ -162,137 +196,35 @@ class Select:
             where=None if self.where is None else write(self.where),
             by=[self._by(key, alias) for key, alias in keys],
             having=None if having is None else write(having),
-            source=Source(write(self.table), time),
+            source=Source(write(self.table), time, absent=self.absent),
             trusted=False,
-            shown=shown if window_as is not None else None,
+            shown=columns.shown if window_as is not None else None,
         )
 
-    def _columns(
-        self, shows_window: Callable[[Node], bool], window_as: Callable[[Node], Node] | None
-    ) -> tuple[list[tuple[Node, str | None]], dict[str, str], list[tuple[str, str]]]:
-        """The keys, with the names that SELECT gives them, the outputs, and what is shown.
-
-        What is shown is SQL over the answers' columns, with the names that SELECT gives it.
-        """
-        names: dict[int, str] = {}
-        shown: list[tuple[Node | str, str]] = []
-        outputs: dict[str, str] = {}
-        taken = {"window": "that of the window's column"}
-        normals = [normal(key) for key in self.group]
-        for key in self.group:
-            check_scalar(self.sql, self._key(key, shows_window))
-        for item in self.items:
-            node, alias = split_alias(item)
-            if isinstance(node, Star):
-                raise self.fail(item, "name the columns: a star is accepted in count(*) only")
-            called = alias or default_name(node)
-            if shows_window(node):
-                if window_as is not None:
-                    column = window_as(node)
-                    shown.append((write(column), alias or default_name(column)))
-                continue
-            if normal(node) in normals:
-                position = normals.index(normal(node))
-                if position in names and window_as is None:
-                    raise self.fail(item, f"{write(node)} is selected twice: once is enough")
-                shown.append((quoted(names.setdefault(position, called)), called))
-                continue
-            if window_as is not None and self._is_of_answers(node, normals, shows_window):
-                shown.append((node, called))
-                continue
-            if isinstance(node, Name):
-                raise self.fail(
-                    node, f"{write(node)} is neither under an aggregate nor in GROUP BY"
-                )
-            for part in walk(node):
-                if shows_window(part):
-                    raise self.fail(
-                        part,
-                        "the window stands alone in SELECT: the answers' column window has its "
-                        "start and end to compute with",
-                    )
-            if not read_over_aggregates(self.sql, node, frozenset())[1]:
-                raise self.fail(
-                    node,
-                    f"{write(node)} has no aggregate: an output is one, or is computed of some",
-                )
-            output = alias or default_name(node)
-            if output.casefold() in taken:
-                raise self.fail(
-                    item, f"the name {output!r} is {taken[output.casefold()]}: use another with AS"
-                )
-            taken[output.casefold()] = "that of another output already"
-            outputs[output] = write(node)
-            shown.append((quoted(output), output))
-        for position, key in enumerate(self.group):
-            if window_as is not None and not isinstance(key, Name):
-                names.setdefault(position, default_name(key))  # nobody sees it, if not selected
-        keys = [(key, names.get(i)) for i, key in enumerate(self.group)]
-        for key, name in keys:
-            known = (name or default_name(key)).casefold()
-            if known in taken:
-                raise self.fail(key, f"the name {known!r} is {taken[known]}: use another with AS")
-            taken[known] = "that of another key already"
-        if not outputs:
-            raise self.fail(None, "SELECT needs at least one aggregate, such as count(*) AS n")
-
-        def of_answers(node: Node) -> Node:
-            if window_as is not None and shows_window(node):
-                return window_as(node)
-            if normal(node) in normals:
-                position = normals.index(normal(node))
-                name = names.get(position) or default_name(self.group[position])
-                return Name((quoted(name),), at=node.at)
-            return rebuild(node, of_answers)
-
-        def text(shown: Node | str) -> str:
-            if isinstance(shown, str):
-                return shown
-            made = of_answers(shown)
-            check_scalar(self.sql, made)
-            return write(made)
-
-        return keys, outputs, [(text(item), name) for item, name in shown]
-
-    def _is_of_answers(
-        self, node: Node, keys: list[Node], shows_window: Callable[[Node], bool]
-    ) -> bool:
-        """Whether an item is made of keys, the window and constants alone."""
-        if normal(node) in keys or shows_window(node):
-            return True
-        if isinstance(node, (Name, Star, Lambda)) or is_aggregate(node):
-            return False
-        if isinstance(node, Call) and (node.distinct or node.where is not None):
-            return False
-        return all(self._is_of_answers(child, keys, shows_window) for child in children(node))
-
-    def _key(self, key: Node, shows_window: Callable[[Node], bool]) -> Node:
+    def _check_key(self, key: Node, shows_window: Callable[[Node], bool]) -> None:
         if isinstance(key, Literal):
             raise self.fail(key, "GROUP BY a position is not served: write the expression")
         if shows_window(key):
             raise self.fail(key, f"write the window itself: accepted is {self.shape}")
-        for item in self.items:
-            node, alias = split_alias(item)
-            if (
-                isinstance(key, Name)
-                and alias is not None
-                and normal(node) != normal(key)
-                and alias.casefold() == unquoted(key.parts[-1]).casefold()
-            ):
-                raise self.fail(key, f"{alias} names {write(node)} in SELECT: group by that itself")
-        return key
+        check_scalar(self.sql, key)
 
     def _by(self, key: Node, name: str | None) -> str:
         if name is None and not isinstance(key, Name):
             raise self.fail(key, "this key needs a name: put it into SELECT with AS name")
         if isinstance(key, Name) and (name is None or name == default_name(key)):
             return write(key)
-        return f"{write(key)} AS {quoted(name or '')}"
+        return f"{write(key)} AS {quoted_name(name or '')}"
 
-    def _over_keys(
-        self, having: Node, keys: list[tuple[Node, str | None]], outputs: dict[str, str]
-    ) -> Node:
+    def _over_answers(
+        self,
+        keys: list[tuple[Node, str | None]],
+        outputs: dict[str, str],
+        shows_window: Callable[[Node], bool],
+        window_as: Callable[[Node], Node] | None,
+    ) -> Node | None:
         """HAVING with keys by the names of their columns, which is how a `Query` says them."""
+        if self.having is None:
+            return None
         named = {normal(key): name for key, name in keys if name is not None}
         aliases = {output.casefold() for output in outputs}
 
@@ -301,16 +233,23 @@ class Select:
                 return node
             if isinstance(node, Name) and unquoted(node.parts[0]).casefold() in aliases:
                 return node
+            if window_as is not None and shows_window(node):
+                return window_as(node)
             name = named.get(normal(node))
             if name is not None and not is_name(node, name.casefold()):
-                return Name((quoted(name),), at=node.at)
+                return Name((quoted_name(name),), at=node.at)
             return rebuild(node, replaced)
 
-        found = replaced(having)
+        found = replaced(self.having)
         columns = {name or default_name(key) for key, name in keys}
         allowed = frozenset(("window", *(name.casefold() for name in (*columns, *outputs))))
         read_over_aggregates(self.sql, found, allowed)  # its errors have a place in this text
         return found
+
+
+def _word(name: Node) -> str:
+    assert isinstance(name, Name)
+    return unquoted(name.parts[-1]).casefold()
 
 
 def _clauses(found: exp.Expression | None) -> dict[str, Any] | None:

@@ -13,6 +13,8 @@ every key, whether or not they are in the SELECT list.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weft.errors import QueryError
 from weft.query.duration import format_duration
 from weft.query.expression import check_scalar
@@ -23,7 +25,7 @@ from weft.query.sql.nodes import is_call, unquoted
 from weft.query.sql.select import Select
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token
-from weft.query.syntax.tree import Call, Name, Node
+from weft.query.syntax.tree import Call, Name, Node, Op
 from weft.query.syntax.writer import write
 from weft.query.window import Window
 
@@ -35,6 +37,7 @@ SHAPE = f"SELECT ... FROM table [WHERE ...] GROUP BY {_FORM}[, keys]"
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """What a statement in Spark SQL asks."""
     select = Select.read(sql, tokens, SHAPE, TITLE).spelled_out()
+    select = replace(select, group=tuple(dict.fromkeys(map(_whole, select.group))))
     call, select = select.one_window(lambda item: is_call(item, "window"), _FORM)
     assert isinstance(call, Call)
     if not 2 <= len(call.args) <= 4:
@@ -48,22 +51,35 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     window = Window.of_units(given["range"], slide, given.get("offset", 0), "time")
     check_scalar(sql, call.args[0])
     asked = normal(call)
+    aliases = select.names_of(asked)
 
     def shows_window(node: Node) -> bool:
         if isinstance(node, Name):
-            return unquoted(node.parts[0]).lower() == "window"
+            return unquoted(node.parts[0]).lower() in ("window", *aliases)
         if is_call(node, "window") and normal(node) != asked:
             raise select.fail(node, f"this is not the window of GROUP BY, {write(call)}")
         return is_call(node, "window")
 
     return ParsedSelect(
-        select, ((None, window),), write(call.args[0]), shows_window, window_as=_of_answers
+        replace(select, absent=(*select.absent, *select.uses(aliases))),
+        ((None, window),),
+        write(call.args[0]),
+        shows_window,
+        window_as=_of_answers,
     )
 
 
+def _whole(key: Node) -> Node:
+    """`window(...).start` as the window itself, which is known by its start as well."""
+    if isinstance(key, Op) and key.op == "." and is_call(key.args[0], "window"):
+        return key.args[0]
+    return key
+
+
 def _of_answers(node: Node) -> Node:
-    """The window as a column of answers: as it is named, or in the place of its call."""
-    return node if isinstance(node, Name) else Name(("window",), at=node.at)
+    """The window as a column of answers, whether it is named or called."""
+    parts = node.parts[1:] if isinstance(node, Name) else ()
+    return Name(("window", *parts), at=node.at)
 
 
 def _length(select: Select, field: str, node: Node) -> int:

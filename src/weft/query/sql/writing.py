@@ -120,11 +120,12 @@ def _having(dialect: Dialect, node: Node, columns: Mapping[str, Node]) -> Node:
         return rebuild(part, inlined)
 
     def bounded(part: Node) -> Node:
-        if not (isinstance(part, Name) and unquoted(part.parts[0]).casefold() == "window"):
+        # Azure's names are in brackets by now.
+        if not (isinstance(part, Name) and unquoted(part.parts[0]).strip("[]").lower() == "window"):
             return rebuild(part, bounded)
         if dialect.name == "spark":
             return part
-        bound = [unquoted(field).lower() for field in part.parts[1:]]
+        bound = [unquoted(field).strip("[]").lower() for field in part.parts[1:]]
         if dialect.words.window is None or bound not in (["start"], ["end"]):
             raise QueryError(f"{dialect.title} cannot ask for {write(part)} in HAVING")
         return Name((dialect.words.window[bound == ["end"]],), at=part.at)

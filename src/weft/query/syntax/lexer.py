@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal as OneOf
 from typing import NamedTuple
 
@@ -167,6 +168,20 @@ def _interval_end(tokens: list[Token], start: int) -> int:
 
 def _is_unit(token: Token) -> bool:
     return token.kind == "name" and _UNIT.fullmatch(token.text) is not None
+
+
+def closed(tokens: Sequence[Token], opening: int) -> int:
+    """The place of the parenthesis that closes another; the end if none does.
+
+    >>> closed(tokenize("f(a, (b))"), 1)
+    7
+    """
+    depth = 0
+    for index in range(opening, len(tokens)):
+        depth += {"(": 1, ")": -1}.get(tokens[index].text, 0)
+        if depth == 0:
+            return index
+    return len(tokens)
 
 
 def place(sql: str, position: int, message: str) -> str:

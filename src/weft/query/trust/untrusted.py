@@ -86,7 +86,7 @@ def refusal(sql: str, node: Node) -> str | None:
             f"{name} is not one of Spark's own deterministic functions{meant}; a function of your "
             f"own (UDF) runs code: {_allow(name)}, or, in Python, with trusted=True"
         )
-    return _options(name, node)
+    return options_refusal(node)
 
 
 def _allow(name: str) -> str:
@@ -95,8 +95,11 @@ def _allow(name: str) -> str:
     )
 
 
-def _options(name: str, call: Call) -> str | None:
+def options_refusal(call: Node) -> str | None:
     """Options are a constant map of known names: some functions have ones that name files."""
+    if not isinstance(call, Call):
+        return None
+    name = function_name(call)
     position, known = OPTIONS.get(name, (len(call.args), frozenset()))
     if position >= len(call.args):
         return None

@@ -8,21 +8,21 @@ from functools import partial
 from typing import Any
 
 from pyarrow import fs
-from pyspark.sql import DataFrame, Observation
+from pyspark.sql import DataFrame, Observation, Row
 from pyspark.sql import functions as F
 
 from weft.errors import EngineError
 from weft.job.model import Job, SinkSpec
+from weft.query.names import quoted_name
 from weft.query.query import Query
-from weft.query.sql.nodes import quoted
 from weft.sinks import IcebergSink, SinkQuery
 from weft.sinks.files import Folder
 from weft.sinks.parquet import folder_name
 from weft.spark.arrow import arrow_schema
-from weft.spark.as_written import as_written
 from weft.spark.jobs import kafka_sink, postgres_sink
-from weft.spark.results.results import Results
-from weft.spark.results.sound import Failed, SoundResults
+from weft.spark.results.selected import selected
+from weft.spark.results.sound import Failed
+from weft.spark.whole import Asked, WholeBatch
 
 
 @dataclass(frozen=True)
@@ -35,17 +35,22 @@ class Answer:
     first: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     error: str | None = None
     """Why there is none, if the query has failed."""
+    how: str = "shared"
+    why: str | None = None
+    """Why it was not shared, if it ran as it is."""
 
 
-def places(job: Job, sink: SinkSpec | None, *, overwrite: bool) -> dict[str, str]:
+def places(
+    job: Job, names: Sequence[str], sink: SinkSpec | None, *, overwrite: bool
+) -> dict[str, str]:
     """Where each query's answers go, if to files; refused if anything is there already."""
     if sink is None or sink.path is None:
         return {}
     root = job.locate(sink.path).rstrip("/")
     if sink.kind == "long":
-        found = {query.name: root for query in job.queries}
+        found = dict.fromkeys(names, root)
     else:
-        found = {query.name: f"{root}/{name}" for query, name in _folders(job.queries).items()}
+        found = {name: f"{root}/{folder}" for name, folder in _folders(names).items()}
     if _exists(f"{root}/_weft"):
         raise EngineError(
             f"{root} holds the answers of a stream; a batch needs a directory of its own (--out)"
@@ -59,7 +64,7 @@ def places(job: Job, sink: SinkSpec | None, *, overwrite: bool) -> dict[str, str
 
 
 def deliver(
-    results: SoundResults,
+    whole: WholeBatch,
     job: Job,
     sink: SinkSpec | None,
     places: Mapping[str, str],
@@ -67,33 +72,33 @@ def deliver(
     show: int = 0,
     overwrite: bool = False,
 ) -> Iterator[Answer]:
-    """Write every query's answers, with the first `show` rows of each for people to see.
+    """Write every answer that is asked for, with the first `show` rows for people to see.
 
     A query that fails has an answer that says so, and the others have theirs.
     """
     if sink is not None and sink.kind == "long":
-        yield from _long(results.all(), job, next(iter(places.values())), show, overwrite)
+        yield from _long(whole, next(iter(places.values()), ""), show, overwrite)
         return
 
-    def answer(query: Query, frame: DataFrame, again: bool) -> Answer:
-        place = places.get(query.name)
+    def answer(asked: Asked, frame: DataFrame, again: bool) -> Answer:
+        place = places.get(asked.name)
         if sink is None or sink.kind in ("console", "memory"):
-            rows, first = counted_first(frame, query, show)
+            rows, first = counted_first(frame, asked.query, show)
         else:
-            place = place or _named(job, sink, query)
-            rows = _write(frame, query, job, sink, place, overwrite or again)
-            first = _first(frame, query, show)
-        return Answer(query.name, rows, place, first)
+            place = place or _named(job, sink, asked.name)
+            rows = _write(frame, asked, job, sink, place, overwrite or again)
+            first = _first(frame, asked.query, show)
+        return Answer(asked.name, rows, place, first, how=asked.how, why=asked.why)
 
-    for query in job.queries:
+    for asked in whole.asked:
         try:
-            yield results.use(query, partial(answer, query))
+            yield whole.use(asked, partial(answer, asked))
         except Failed as error:
-            yield Answer(query.name, 0, None, error=str(error))
+            yield Answer(asked.name, 0, None, error=str(error), how=asked.how, why=asked.why)
 
 
 def counted_first(
-    frame: DataFrame, query: Query, show: int
+    frame: DataFrame, query: Query | None, show: int
 ) -> tuple[int, tuple[dict[str, Any], ...]]:
     """How many rows there are, and the first of them, computed at once."""
     if not show:
@@ -103,69 +108,87 @@ def counted_first(
     return int(seen.get["rows"]), first
 
 
-def _first(frame: DataFrame, query: Query, show: int) -> tuple[dict[str, Any], ...]:
+def _first(frame: DataFrame, query: Query | None, show: int) -> tuple[dict[str, Any], ...]:
+    """The first rows: by window and keys, or as the statement orders them."""
     if not show:
         return ()
-    order = [F.col("window.start"), *(F.col(quoted(key.name)) for key in query.keys)]
-    first = selected(frame.orderBy(*order).limit(show), query)
-    return tuple(row.asDict(recursive=True) for row in first.collect())
+    if query is not None:
+        order = [F.col("window.start"), *(F.col(quoted_name(key.name)) for key in query.keys)]
+        frame = selected(frame.orderBy(*order).limit(show), query)
+    rows = frame.limit(show).collect()
+    return tuple(dict(zip(_apart(frame.columns), _plain(row), strict=True)) for row in rows)
 
 
-def selected(frame: DataFrame, query: Query) -> DataFrame:
-    """What a statement selects of its answers, under the names that it gives; else all of them."""
-    if query.shown is None:
-        return frame
-    with as_written(frame.sparkSession):
-        return frame.select(*(F.expr(sql).alias(name) for sql, name in query.shown))
+def _apart(names: Sequence[str]) -> list[str]:
+    """Names of columns, with a number where two are the same."""
+    return [
+        name if name not in names[:at] else f"{name} ({at + 1})" for at, name in enumerate(names)
+    ]
+
+
+def _plain(row: Row) -> list[Any]:
+    return [value.asDict(recursive=True) if isinstance(value, Row) else value for value in row]
 
 
 def _write(
-    frame: DataFrame, query: Query, job: Job, sink: SinkSpec, place: str | None, overwrite: bool
+    frame: DataFrame, asked: Asked, job: Job, sink: SinkSpec, place: str | None, overwrite: bool
 ) -> int:
     seen = Observation()
-    frame = frame.observe(seen, F.count(F.lit(1)).alias("rows"))
-    keys = tuple(key.name for key in query.keys)
+    query, rows = asked.query, frame.observe(seen, F.count(F.lit(1)).alias("rows"))
+    keys = () if query is None else tuple(key.name for key in query.keys)
+    if sink.kind in ("kafka", "postgres") and query is None:
+        raise Failed(
+            f"a sink of kind {sink.kind} is given the window and the keys, and only a query that "
+            f"is one SELECT has them: write this one to files (--out)"
+        )
     if sink.kind == "kafka":
-        kafka_sink(job, sink).send(frame, query.name, keys, {"query": query.name})
+        kafka_sink(job, sink).send(rows, asked.name, keys, {"query": asked.name})
     elif sink.kind == "postgres":
-        answered = SinkQuery(1, query.name, frame.schema, arrow_schema(frame.schema), keys)
-        return postgres_sink(job, sink).send(frame, answered)
+        answered = SinkQuery(1, asked.name, frame.schema, arrow_schema(frame.schema), keys)
+        return postgres_sink(job, sink).send(rows, answered)
     elif sink.kind == "iceberg":
-        writer = frame.writeTo(place or "").using("iceberg")
+        writer = rows.writeTo(place or "").using("iceberg")
         writer.createOrReplace() if overwrite else writer.create()
     else:
         mode = "overwrite" if overwrite else "errorifexists"
-        selected(frame, query).write.format(sink.kind).mode(mode).save(place)
+        shown = rows if query is None else selected(rows, query)
+        shown.write.format(sink.kind).mode(mode).save(place)
     return int(seen.get["rows"])
 
 
-def _named(job: Job, sink: SinkSpec, query: Query) -> str:
+def _named(job: Job, sink: SinkSpec, name: str) -> str:
     """The topic or table of a query."""
     if sink.kind == "kafka":
-        return kafka_sink(job, sink).topic_of(query.name)
+        return kafka_sink(job, sink).topic_of(name)
     if sink.kind == "iceberg":
-        return IcebergSink(job.fill(sink.table or "")).table(query.name, 1)
-    return ".".join(postgres_sink(job, sink).place(query.name, 1))
+        return IcebergSink(job.fill(sink.table or "")).table(name, 1)
+    return ".".join(postgres_sink(job, sink).place(name, 1))
 
 
-def _long(results: Results, job: Job, place: str, show: int, overwrite: bool) -> Iterator[Answer]:
+def _long(whole: WholeBatch, place: str, show: int, overwrite: bool) -> Iterator[Answer]:
+    """All answers in one table, which has room for those of queries on one source."""
+    results = whole.only_results()
     results.all().write.mode("overwrite" if overwrite else "errorifexists").parquet(place)
     written = results.all().sparkSession.read.parquet(place)
     counts = {row[0]: row[1] for row in written.groupBy("query").count().collect()}
-    for query in job.queries:
-        first = _first(results[query.name], query, show)
-        yield Answer(query.name, counts.get(query.name, 0), place, first)
+    for asked in whole.asked:
+        if asked.query is None:
+            said = asked.error or "a sink of kind long takes shared queries alone: use --out"
+            yield Answer(asked.name, 0, None, error=said, how=asked.how, why=asked.why)
+            continue
+        first = _first(results[asked.name], asked.query, show)
+        yield Answer(asked.name, counts.get(asked.name, 0), place, first)
 
 
-def _folders(queries: Sequence[Query]) -> dict[Query, str]:
+def _folders(names: Sequence[str]) -> dict[str, str]:
     """A folder for each query: its name, with a number where two would be the same."""
-    found: dict[Query, str] = {}
+    found: dict[str, str] = {}
     taken: set[str] = set()
-    for number, query in enumerate(queries, start=1):
-        name = folder_name(query.name, number).rsplit("/", 1)[0]
-        name = f"{name}-{number}" if name.lower() in taken else name
-        taken.add(name.lower())
-        found[query] = name
+    for number, name in enumerate(names, start=1):
+        folder = folder_name(name, number).rsplit("/", 1)[0]
+        folder = f"{folder}-{number}" if folder.lower() in taken else folder
+        taken.add(folder.lower())
+        found[name] = folder
     return found
 
 

@@ -1,0 +1,52 @@
+"""A job as one stream: the queries that can run on it, and why others cannot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from weft.errors import JobError
+from weft.job.model import Job
+from weft.job.queries import misfit
+from weft.query.query import Query
+
+
+def as_stream(job: Job, *, strict: bool = False) -> Job:
+    """The job with those of its queries that one stream can answer, and `refused` for the others.
+
+    With `strict` each must be one of them. Where none is, that is an error all the same.
+    """
+    found: list[Query] = []
+    refused: list[str] = []
+    simple = {query.name for one in job.statements if one.refusal is None for query in one.queries}
+    asked = [query for query in job.queries if query.name not in simple]
+    for statement in job.statements:
+        if statement.refusal is None or statement.is_plain:
+            asked += statement.queries
+        else:
+            reason = statement.unshared or str(statement.refusal)
+            named = f"query {statement.name!r}: "
+            refused.append(f"{job.file}: {named}{reason.removeprefix(named)}")
+    said = {} if job.document is None else job.document.value.get("source", {})
+    time = (None if "time" in said else _time(asked)) or job.source.time
+    for query in asked:
+        unfit = misfit(query, found, time)
+        if unfit is None:
+            found.append(query)
+        else:
+            refused.append(f"{job.file}: query {query.name!r} {unfit}")
+    if refused and (strict or not found):
+        raise JobError("\n".join(refused))
+    return replace(
+        job,
+        queries=tuple(found),
+        refused=tuple(refused),
+        source=replace(job.source, time=time),
+    )
+
+
+def _time(queries: list[Query]) -> str | None:
+    """The column of time that the first query names which names any."""
+    for query in queries:
+        if query.source is not None and query.source.time is not None:
+            return query.source.time.strip("`")
+    return None

@@ -1,0 +1,297 @@
+"""Statements of several SELECTs, or with more clauses than a shared query has.
+
+Each SELECT that groups rows by a window becomes a query that is shared; what stands around it is
+SQL over its answers, which Spark runs as it is:
+
+    WITH busy AS (SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k)
+    SELECT window.start, max(n) FROM busy GROUP BY window ORDER BY 2 DESC LIMIT 3
+
+asks `count(*)` by window and k, and in the place of its SELECT stands `SELECT window AS window, k
+AS k, n AS n FROM weft_answers_0`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from weft.errors import QueryError
+from weft.query.names import quoted_name
+from weft.query.query import Query
+from weft.query.source import Relation, Source
+from weft.query.sql.answers import OVER
+from weft.query.sql.blocks import Block, blocks
+from weft.query.sql.dialect import Dialect, ParsedSelect
+from weft.query.sql.over import EXTRA, Clause, Lifted, aliased, filled, level, split
+from weft.query.sql.refusals import refuse_statement
+from weft.query.sql.relation import (
+    ROWS,
+    Rows,
+    is_table,
+    read_rows,
+    table_names,
+    used_definitions,
+    without_tables,
+)
+from weft.query.syntax.lexer import Token, place
+from weft.query.syntax.reader import read_expression
+from weft.query.syntax.tree import Name, Node, rebuild
+from weft.query.syntax.writer import write
+
+ANSWERS = "weft_answers_"
+"""What the answers of a statement's queries are called, with their numbers."""
+TIME = "weft_time"
+"""A time that the statement computes, as a column of its rows."""
+_OVER_NAME = re.compile(rf"{OVER}(\d+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A statement as queries, and as Spark SQL over their answers."""
+
+    queries: tuple[Query, ...]
+    finish: str
+    is_plain: bool = False
+    """Whether the finish only selects of the answers of one query."""
+
+
+def read_composed(sql: str, tokens: Sequence[Token], dialect: Dialect, name: str) -> Composed:
+    """The queries of a statement of any shape; an error says why none of it can be shared."""
+    woven: list[_Woven] = []
+    reasons: list[QueryError] = []
+    for block in blocks(tokens):
+        holds = [one.block for one in woven if block.holds(one.block)]
+        needs = used_definitions(tokens, block)
+        if holds or any(d.begin <= one.block.begin < d.end for d in needs for one in woven):
+            continue  # its rows are answers
+        if "GROUP" not in block.clauses and not _is_distinct(tokens, block):
+            continue
+        try:
+            woven.append(_Woven.read(sql, tokens, block, dialect))
+        except QueryError as error:
+            reasons.append(error)
+    if not woven:
+        reason = "no SELECT of it groups rows by a window"
+        raise reasons[0] if reasons else QueryError(place(sql, tokens[0].start, reason))
+    woven.sort(key=lambda one: one.block.begin)
+    queries, finish, position = [], "", tokens[0].start
+    for number, one in enumerate(woven):
+        (query,) = one.parsed.queries(
+            name if len(woven) == 1 else f"{name}_{number + 1}", hidden=True
+        )
+        queries.append(one.placed(query))
+        begin, end = one.place(tokens)
+        finish += f"{sql[position:begin]}{one.finish(query, f'{ANSWERS}{number}')}"
+        position = end
+    rest = sql[position : tokens[-1].end]
+    first = woven[0]
+    whole = first.place(tokens) == (tokens[0].start, tokens[-1].end)
+    return Composed(tuple(queries), f"{finish}{rest}", whole and first.is_plain)
+
+
+def _is_distinct(tokens: Sequence[Token], block: Block) -> bool:
+    begin, end = block.clauses["SELECT"]
+    return end - begin > 2 and tokens[begin + 1].word == "DISTINCT"
+
+
+@dataclass(frozen=True)
+class _Woven:
+    """A SELECT that is shared, and the clauses around it."""
+
+    block: Block
+    parsed: ParsedSelect
+    rows: Rows | None
+    lifted: Lifted
+    distinct: bool
+    qualify: Clause | None
+    order: Clause | None
+    limit: str
+
+    @classmethod
+    def read(cls, sql: str, tokens: Sequence[Token], block: Block, dialect: Dialect) -> _Woven:
+        """A SELECT as a shared query; refused if it cannot be one."""
+        if "FROM" not in block.clauses or "WINDOW" in block.clauses:
+            clause = "FROM" if "FROM" not in block.clauses else "WINDOW"
+            reason = "it has no FROM" if clause == "FROM" else "WINDOW: write OVER (...) itself"
+            raise QueryError(place(sql, tokens[block.begin].start, reason))
+        distinct = _is_distinct(tokens, block)
+        select = block.clauses["SELECT"]
+        if select[1] - select[0] < 2:
+            raise QueryError(place(sql, tokens[block.begin].start, "it selects nothing"))
+        items = list(tokens[select[0] + 1 + distinct : select[1]])
+        named = [aliased(item) for item in split(items)]
+        aliases = {alias: list(item) for item, alias in named if alias is not None}
+        lifted = Lifted(
+            sql,
+            {alias: item for alias, item in aliases.items() if not _is_itself(alias, item)},
+            {item[-1].text.strip("`").lower(): item for item, a in named if _is_field(item, a)},
+        )
+        items = lifted.without_over(items)
+        qualify = order = None
+        limit = ""
+        if "QUALIFY" in block.clauses:
+            begin, end = block.clauses["QUALIFY"]
+            qualify = lifted.condition(tokens[begin + 1 : end])
+        if block.alone and "ORDER" in block.clauses:
+            begin, end = block.clauses["ORDER"]
+            if tokens[begin].word != "ORDER":
+                reason = f"{tokens[begin].word} BY orders no rows of a table"
+                raise QueryError(place(sql, tokens[begin].start, reason))
+            order = lifted.ordering(tokens[begin + 2 : end])
+        if block.alone and "LIMIT" in block.clauses:
+            begin, end = block.clauses["LIMIT"]
+            limit = sql[tokens[begin].start : tokens[end - 1].end]
+        rest = list(tokens[select[1] : block.core_end])
+        if distinct and "GROUP" not in block.clauses:
+            rest += _grouped(items)
+            distinct = False
+        for extra, name in lifted.items():
+            items += _item(extra, name)
+        whole = [tokens[select[0]], *items, *rest]
+        reduced, rows = _over_one_table(sql, tokens, block, whole, dialect)
+        refuse_statement(sql, tuple(reduced), dialect.refused)
+        dialect.words.refuse_tokens(sql, tuple(reduced))
+        parsed = dialect.read(sql, tuple(reduced))
+        if len(parsed.windows) != 1:
+            raise QueryError(place(sql, tokens[block.begin].start, "it has several windows"))
+        if parsed.window_as is None:
+            raise QueryError(
+                place(sql, tokens[block.begin].start, f"around it stands more {dialect.title}")
+            )
+        parsed.queries("q", hidden=True)  # what is wrong with it shows here
+        return cls(block, parsed, rows, lifted, distinct, qualify, order, limit)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it has no clauses but those of a shared query."""
+        clauses = self.qualify or self.order or self.limit or self.lifted.overs
+        return not clauses and not self.distinct
+
+    def place(self, tokens: Sequence[Token]) -> tuple[int, int]:
+        """Where in the text it stands, with those of its clauses that it ends with."""
+        end = self.block.core_end
+        for clause in ("QUALIFY", *(("ORDER", "LIMIT") if self.block.alone else ())):
+            end = max(end, self.block.clauses.get(clause, (0, 0))[1])
+        return tokens[self.block.begin].start, tokens[end - 1].end
+
+    def placed(self, query: Query) -> Query:
+        """The query on its rows: a relation of its own, if it is over more than a table."""
+        source = query.source
+        assert source is not None
+        absent = (*source.absent, *sorted(self.lifted.called))
+        time = source.time or "ts"
+        computed = not is_column(time)
+        rows = self.rows
+        if rows is None and computed:
+            rows = Rows(source.table, "", {})
+        if rows is None:
+            return query.on(replace(source, absent=absent))
+        needed = sorted({*query.columns, *(() if computed else (_plain(time),))})
+        columns = [rows.column(column) for column in needed]
+        if computed:
+            columns.append((_with_tables(time, rows), TIME))
+        relation = Relation(rows.text, tuple(columns), rows.definitions)
+        return query.on(Source(rows.text, TIME if computed else _plain(time), absent, relation))
+
+    def finish(self, query: Query, answers: str) -> str:
+        """What stands in its place: a SELECT from its answers."""
+        shown = query.shown or ()
+        extras = [sql for sql, name in shown if name.startswith(EXTRA)]
+        overs = [filled(over, extras) for over in self.lifted.overs]
+
+        def whole(text: str) -> str:
+            return _OVER_NAME.sub(lambda found: whole(overs[int(found[1])]), text)
+
+        items = [
+            f"{whole(sql)} AS {quoted_name(name)}"
+            for sql, name in shown
+            if not name.startswith(EXTRA)
+        ]
+        text = f"SELECT {'DISTINCT ' if self.distinct else ''}{', '.join(items)} FROM {answers}"
+        if self.qualify is not None:
+            text += f" QUALIFY {whole(filled(self.qualify, extras))}"
+        if self.order is not None:
+            text += f" ORDER BY {whole(filled(self.order, extras))}"
+        return f"{text} {self.limit}".rstrip()
+
+
+def _over_one_table(
+    sql: str,
+    tokens: Sequence[Token],
+    block: Block,
+    reduced: list[Token],
+    dialect: Dialect,
+) -> tuple[list[Token], Rows | None]:
+    """A SELECT over the name of its rows, if they are more than a table."""
+    begin, end = block.clauses["FROM"]
+    inside = tokens[begin + 1 : end]
+    where = block.clauses.get("WHERE")
+    nested = where is not None and any(t.word == "SELECT" for t in tokens[where[0] : where[1]])
+    if dialect.name != "spark" or (is_table(inside, block.definitions) and not nested):
+        return reduced, None
+    rows = read_rows(sql, tokens, block, where if nested else None)
+    first, last = tokens[begin], tokens[end - 1]
+    at = next(i for i in level(reduced) if reduced[i].start == first.start)
+    until = next(i for i in range(at, len(reduced)) if reduced[i].end >= last.end) + 1
+    if nested:
+        assert where is not None
+        ends = tokens[where[1] - 1].end
+        until = next(i for i in range(until, len(reduced)) if reduced[i].end >= ends) + 1
+    table = Token("name", ROWS, tokens[begin + 1].start, last.end, ROWS.upper())
+    found, columns = without_tables(
+        [*reduced[: at + 1], table, *reduced[until:]], table_names(inside)
+    )
+    return found, replace(rows, columns=columns)
+
+
+def _grouped(items: Sequence[Token]) -> list[Token]:
+    """GROUP BY for a SELECT DISTINCT without one: a row for each of its values."""
+    first = items[0]
+    words = [Token("name", word, first.start, first.start, word) for word in ("GROUP", "BY")]
+    listed: list[Token] = []
+    for item in split(items):
+        listed += [*([_comma(first)] if listed else []), *aliased(item)[0]]
+    return [*words, *listed]
+
+
+def _item(tokens: Sequence[Token], name: str) -> list[Token]:
+    """One more item of a SELECT."""
+    last = tokens[-1]
+    as_ = Token("name", "AS", last.end, last.end, "AS")
+    called = Token("name", name, last.end, last.end, name.upper())
+    return [_comma(tokens[0]), *tokens, as_, called]
+
+
+def _comma(token: Token) -> Token:
+    return Token("op", ",", token.start, token.start, ",")
+
+
+def _is_field(item: Sequence[Token], alias: str | None) -> bool:
+    return alias is None and len(item) > 2 and item[-2].text == "."
+
+
+def _is_itself(alias: str, item: Sequence[Token]) -> bool:
+    return len(item) == 1 and item[0].text.strip("`").casefold() == alias
+
+
+def is_column(time: str | None) -> bool:
+    """Whether a time is a column, and not computed of some."""
+    node = None if time is None else read_expression(time)
+    return node is None or (isinstance(node, Name) and len(node.parts) == 1)
+
+
+def _plain(time: str) -> str:
+    return time.strip("`")
+
+
+def _with_tables(sql: str, rows: Rows) -> str:
+    """An expression over the rows, with its tables' names before columns as they were."""
+
+    def named(node: Node) -> Node:
+        if isinstance(node, Name):
+            text = rows.columns.get(_plain(node.parts[0]).casefold())
+            return node if text is None else Name((text, *node.parts[1:]), at=node.at)
+        return rebuild(node, named)
+
+    return write(named(read_expression(sql)))

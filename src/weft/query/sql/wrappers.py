@@ -1,0 +1,66 @@
+"""Statements around a query that say where its answers go: they give it a name, and no more.
+
+INSERT INTO hourly SELECT ...            CREATE OR REPLACE TEMPORARY VIEW hourly AS SELECT ...
+COPY INTO hourly FROM (SELECT ...)       CREATE MATERIALIZED VIEW hourly AS SELECT ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weft.query.sql.nodes import unquoted
+from weft.query.syntax.lexer import Token, closed
+
+_KINDS = ("VIEW", "TABLE", "STREAM", "SINK")
+_BEFORE = frozenset(
+    (
+        *("OR", "REPLACE", "REFRESH", "GLOBAL", "TEMP", "TEMPORARY", "MATERIALIZED", "STREAMING"),
+        *("EXTERNAL", "LIVE", "PRIVATE", *_KINDS, "IF", "NOT", "EXISTS"),
+    )
+)
+_QUERY = ("SELECT", "WITH", "FROM")
+
+
+def unwrapped(tokens: Sequence[Token]) -> tuple[Sequence[Token], str | None]:
+    """The query that a statement wraps, and the name that it gives it.
+
+    >>> from weft.query.syntax.lexer import tokenize
+    >>> tokens, name = unwrapped(tokenize("INSERT INTO shop.hourly (a, b) SELECT 1, 2"))
+    >>> tokens[0].text, name
+    ('SELECT', 'hourly')
+    """
+    words = [token.word for token in tokens[:2]]
+    if words in (["INSERT", "INTO"], ["INSERT", "OVERWRITE"]):
+        position = 2 + (len(tokens) > 2 and tokens[2].word == "TABLE")
+    elif words[:1] == ["CREATE"]:
+        position = 1
+        while position < len(tokens) and tokens[position].word in _BEFORE:
+            position += 1
+        if not any(token.word in _KINDS for token in tokens[1:position]):
+            return tokens, None
+    elif words == ["COPY", "INTO"]:
+        position = 2
+    elif words == ["CACHE", "TABLE"] or (words[:1] == ["CACHE"] and len(tokens) > 2):
+        position = 2 + (tokens[1].word == "LAZY")
+    else:
+        return tokens, None
+    return _after(tokens, position)
+
+
+def _after(tokens: Sequence[Token], position: int) -> tuple[Sequence[Token], str | None]:
+    """What comes after a target's name: the first thing that is a query."""
+    if position >= len(tokens) or tokens[position].kind not in ("name", "quoted"):
+        return tokens, None
+    end = position + 1
+    while end + 1 < len(tokens) and tokens[end].text == ".":
+        end += 2
+    name = unquoted(tokens[end - 1].text)
+    while end < len(tokens) and tokens[end].word not in _QUERY:
+        if tokens[end].text == "(":
+            if end + 1 < len(tokens) and tokens[end + 1].word in ("SELECT", "WITH"):
+                return tokens[end + 1 : closed(tokens, end)], name
+            end = closed(tokens, end)
+        end += 1
+    if end + 1 < len(tokens) and tokens[end].word == "FROM" and tokens[end + 1].text == "(":
+        return tokens[end + 2 : closed(tokens, end + 1)], name  # COPY INTO
+    return (tokens[end:], name) if end < len(tokens) else (tokens, None)

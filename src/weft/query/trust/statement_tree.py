@@ -1,0 +1,188 @@
+"""Whole statements that run as they are: Spark's own tree of one is only a query of known tables.
+
+As `spark_tree` for expressions, but for the plan that Spark's parser gives, of which every node has
+a class: what is not in `PLANS` or among the accepted expressions (a command, a script, a parameter,
+a table that nobody gave, a function that reaches outside the rows) is refused. Fields that the JSON
+does not show are refused too, unless they are known to hold nothing that runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from weft.query.functions import (
+    CLOCK_WORDS,
+    GENERATORS,
+    NOT_DETERMINISTIC,
+    TIME_WINDOWS,
+    WINDOW_FUNCTIONS,
+)
+from weft.query.limits import allows
+from weft.query.trust.spark_tree import CLASSES, FUNCTIONS
+
+PLANS = frozenset(
+    """
+    Aggregate Distinct Except Filter Generate GlobalLimit Intersect Join LateralJoin LocalLimit
+    LocalRelation Offset OneRowRelation PipeOperator Pivot Project RepartitionByExpression Sample
+    Sort SubqueryAlias Union UnresolvedHaving UnresolvedHint UnresolvedInlineTable UnresolvedPivot
+    UnresolvedEventTimeWatermark UnresolvedQualify UnresolvedRelation
+    UnresolvedSubqueryColumnAliases UnresolvedTableValuedFunction UnresolvedWith Unpivot
+    WithWindowDefinition
+    """.split()  # noqa: SIM905
+)
+"""The plans that read tables and make rows of rows, and do nothing else."""
+EXPRESSIONS = CLASSES | frozenset(
+    """
+    AggregateExpression Any AnyValue AttributeReference Coalesce Collate Cube CurrentDate
+    CurrentRow$ CurrentTimestamp Every Exists First GroupingSets InSubquery Last LateralSubquery
+    ListQuery MultiAlias NamePlaceholder$ NamedArgumentExpression Overlay PipeExpression Rollup
+    ScalarSubquery SemiStructuredExtract SortOrder SpecifiedWindowFrame StringLocate StringTrim
+    StringTrimLeft StringTrimRight Substring UnboundedFollowing$ UnboundedPreceding$
+    UnresolvedAlias UnresolvedCollation UnresolvedGenerator UnresolvedOrdinal UnresolvedStar
+    UnresolvedStarExceptOrReplace UnresolvedWindowExpression UnspecifiedFrame$ WindowExpression
+    WindowSpecDefinition WindowSpecReference
+    """.split()  # noqa: SIM905
+)
+_UNSEEN = frozenset(
+    (
+        *(("UnresolvedRelation", "options"), ("LocalRelation", "data"), ("Join", "hint")),
+        *(("WithWindowDefinition", "windowDefinitions"), ("UnresolvedStar", "target")),
+        *(("UnresolvedWindowExpression", "windowSpec"), ("Literal", "value")),
+        ("UnresolvedEventTimeWatermark", "delay"),
+    )
+)
+"""Fields that Spark's JSON leaves empty, and that hold nothing that runs.
+
+`windowDefinitions` does: whoever asks has to judge it apart (`named_windows`).
+"""
+_SETTINGS = frozenset(("evalContext", "evalMode", "escapeChar", "groupingSetIndexes"))
+CLOCKS = frozenset(
+    ("current_timestamp", "current_date", "current_time", "now", "curdate", "localtimestamp")
+)
+"""What a statement that runs once may ask of the clock."""
+_RANDOM = frozenset(("rand", "random", "randn", "uuid", "monotonically_increasing_id"))
+CALLS = FUNCTIONS | GENERATORS | WINDOW_FUNCTIONS | TIME_WINDOWS | CLOCKS | _RANDOM
+"""What a statement that runs as it is may call."""
+_NOT_COLUMNS = frozenset(
+    name for name in (*NOT_DETERMINISTIC, *CLOCK_WORDS) if name not in CLOCKS | _RANDOM
+)
+
+_LONGEST_RANGE = 100_000_000
+
+Json = Any
+
+
+def statement_refusal(plan: Json, tables: Collection[str]) -> str | None:
+    """Why Spark's plan of a statement is refused; None if it is a query of these tables.
+
+    `tables` are the names, in lower case, that a statement may read.
+
+    >>> plan = [{"class": "org.apache.spark.sql.catalyst.analysis.UnresolvedRelation",
+    ...          "num-children": 0, "multipartIdentifier": "[parquet, /etc/passwd]"}]
+    >>> statement_refusal(plan, {"t"})
+    "it reads 'parquet./etc/passwd', which is no table of its source; there is 't'"
+    """
+    nodes = list(_nodes(plan))
+    known = {name.casefold() for name in tables} | set(_defined(nodes))
+    for node in nodes:
+        reason = _refusal(node, known, tables)
+        if reason is not None:
+            return reason
+    return None
+
+
+def named_windows(plan: Json) -> int:
+    """How many clauses WINDOW there are, whose definitions the JSON does not show."""
+    return sum(_kind(node) == "WithWindowDefinition" for node in _nodes(plan))
+
+
+def _nodes(value: Json) -> Iterator[Mapping[str, Any]]:
+    """Every node of a plan, those of expressions and of subqueries among them."""
+    if isinstance(value, Mapping):
+        if "class" in value:
+            yield value
+        for inner in value.values():
+            yield from _nodes(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _nodes(inner)
+
+
+def _kind(node: Mapping[str, Any]) -> str:
+    return str(node["class"]).rpartition(".")[2]
+
+
+def _defined(nodes: list[Mapping[str, Any]]) -> Iterator[str]:
+    """The names that WITH defines."""
+    for node in nodes:
+        if _kind(node) == "UnresolvedWith":
+            for relation in node.get("cteRelations") or ():
+                yield str(relation.get("_1", "")).casefold()
+
+
+def _refusal(
+    node: Mapping[str, Any], known: Collection[str], tables: Collection[str]
+) -> str | None:
+    kind = _kind(node)
+    if kind not in PLANS and kind not in EXPRESSIONS:
+        return f"Spark reads {kind} in it, which is not accepted from an untrusted statement"
+    for name, value in node.items():
+        if value is None and name not in _SETTINGS and (kind, name) not in _UNSEEN:
+            return f"Spark does not show {name} of {kind}, so that it cannot be judged"
+    if kind == "UnresolvedWith" and node.get("allowRecursion"):
+        return "WITH RECURSIVE may have no end"
+    if kind == "UnresolvedRelation":
+        return _table_refusal(_listed(node["multipartIdentifier"]), known, tables)
+    if kind == "UnresolvedAttribute":
+        parts = _listed(node["nameParts"])
+        if len(parts) == 1 and parts[0].lower() in _NOT_COLUMNS:
+            return _call_refusal(parts[0].lower())
+    if kind == "UnresolvedFunction":
+        return _call_refusal(".".join(_listed(node["nameParts"])).lower())
+    if kind == "UnresolvedTableValuedFunction":
+        name = ".".join(_listed(node["name"])).lower()
+        if name in GENERATORS or (name == "range" and _is_short(node.get("functionArgs"))):
+            return None
+        return f"it reads the rows of {name}(), which is no table"
+    if kind == "UnresolvedGenerator":
+        return _call_refusal(str((node.get("name") or {}).get("funcName", "")).lower())
+    return None
+
+
+def _is_short(args: Json) -> bool:
+    """Whether a range() is of constants, and none of them large."""
+    nodes = list(_nodes(args))
+    return all(
+        _kind(node) == "Literal" and str(node.get("value")).isdigit() for node in nodes
+    ) and all(int(node["value"]) <= _LONGEST_RANGE for node in nodes)
+
+
+def _table_refusal(parts: list[str], known: Collection[str], tables: Collection[str]) -> str | None:
+    if len(parts) == 1 and parts[0].casefold() in known:
+        return None
+    listed = ", ".join(map(repr, sorted(tables)))
+    verb = "is" if len(tables) == 1 else "are"
+    shown = ".".join(parts)[:80]
+    return f"it reads {shown!r}, which is no table of its source; there {verb} {listed}"
+
+
+def _call_refusal(name: str) -> str | None:
+    if name in CALLS or allows(name):
+        return None
+    why = NOT_DETERMINISTIC.get(name)
+    return f"{name} {why}" if why else f"it calls {name!r}, which is not allowed"
+
+
+def _listed(said: object) -> list[str]:
+    """A name as Spark's JSON writes it: `[a, b]`."""
+    return str(said)[1:-1].split(", ")
+
+
+def tables_read(plan: Json) -> list[tuple[str, ...]]:
+    """The tables that a statement reads, by their parts, without what it defines itself."""
+    nodes = list(_nodes(plan))
+    defined = set(_defined(nodes))
+    found = (_listed(n["multipartIdentifier"]) for n in nodes if _kind(n) == "UnresolvedRelation")
+    read = dict.fromkeys(tuple(parts) for parts in found)
+    return [parts for parts in read if parts[0].casefold() not in defined]

@@ -1,0 +1,331 @@
+"""A file of statements, run whole in a batch: what can be shared is shared, the rest runs beside.
+
+    statement            queries on looms            its answers
+    one SELECT           one                         what it selects of the query's answers
+    more around it       one for each window         Spark SQL over the queries' answers
+    anything else        none                        the statement itself, as Spark runs it
+
+Queries from one table, join or subquery, by one column of time, are on one loom.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from weft.errors import EngineError, QueryError, WeftError
+from weft.query.names import quoted_name
+from weft.query.query import Query
+from weft.query.source import Relation
+from weft.query.sql.composed import ANSWERS
+from weft.query.sql.reading import Statement
+from weft.spark.as_written import as_written
+from weft.spark.check import check_queries
+from weft.spark.failures import short, spark_message
+from weft.spark.loom import Loom
+from weft.spark.parsed_statement import checked_sql, statement_tables
+from weft.spark.results.results import Results
+from weft.spark.results.sound import Failed, SoundResults
+
+Made = TypeVar("Made")
+SourceKey = tuple[str, str, str]
+"""What WITH defines, what FROM says, and the column of time."""
+_IS_WINDOW = {"spark.timeWindow": True}
+"""By this Spark knows a column of windows, for window_time and for windows of windows."""
+_SPARK_ERRORS = (PySparkException, Py4JJavaError)
+_ERRORS = (WeftError, *_SPARK_ERRORS)
+
+
+@dataclass(eq=False)
+class Asked:
+    """One answer that is asked for: a query's, or a statement's."""
+
+    name: str
+    queries: tuple[Query, ...]
+    statement: Statement | None = None
+    why: str | None = None
+    """Why it is not shared, if it runs as it is."""
+    error: str | None = None
+    """Why it cannot be answered at all."""
+    plain: DataFrame | None = field(default=None, repr=False)
+    """The statement as Spark runs it, if that was asked for."""
+
+    @property
+    def query(self) -> Query | None:
+        """The query whose answers it is, if it is no more than that."""
+        return self.queries[0] if self.is_shared and self.finish is None else None
+
+    @property
+    def finish(self) -> str | None:
+        """Spark SQL over the queries' answers, if there is any."""
+        return None if self.statement is None else self.statement.finish
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether its queries are on looms."""
+        return self.why is None and self.error is None
+
+    @property
+    def how(self) -> str:
+        """In a word or two, for people."""
+        if not self.is_shared:
+            return "as it is"
+        return "shared" if self.finish is None else "shared, then SQL"
+
+
+class WholeBatch:
+    """Everything that is asked of some tables; used as a context, because it keeps what it shares.
+
+    `tables` are DataFrames by the names that statements call them; under the name "" the one that
+    is meant by whatever name, if there is only one. `time` is for queries that do not say.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        tables: Mapping[str, DataFrame],
+        queries: Sequence[Query] = (),
+        statements: Sequence[Statement] = (),
+        *,
+        time: str = "ts",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.spark, self.time, self.options = spark, time, dict(options or {})
+        self.asked = _asked(queries, statements)
+        self.tables = {name.casefold(): df for name, df in tables.items()}
+        self.looms: dict[SourceKey, Loom] = {}
+        self._results: dict[SourceKey, SoundResults] = {}
+        self._stack = ExitStack()
+        with as_written(spark):
+            self._name_only_table()
+            for name, df in self.tables.items():
+                df.createOrReplaceTempView(quoted_name(name))
+            self._weave()
+
+    def __enter__(self) -> WholeBatch:
+        """Plan what is shared; a statement that would have other columns then runs as it is."""
+        with as_written(self.spark):
+            for key, loom in self.looms.items():
+                if loom.queries:
+                    results = SoundResults(loom, self.options)
+                    self._results[key] = self._stack.enter_context(results)
+            for asked in self.asked:
+                if asked.is_shared and asked.finish is not None:
+                    self._check_form(asked)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def use(self, asked: Asked, work: Callable[[DataFrame, bool], Made]) -> Made:
+        """Do something with an answer; `Failed` if it is its own fault that there is none.
+
+        `work` is given the answer, and whether it may have begun with it before.
+        """
+        if asked.error is not None:
+            raise Failed(asked.error)
+        query = asked.query
+        if query is not None:
+            return self._results[self._key(query)].use(query, work)
+        again = False
+        try:
+            if asked.is_shared:
+                try:
+                    return work(self._finished(asked), False)
+                except _SPARK_ERRORS:
+                    if not _is_spark(asked):
+                        raise
+                    again = True  # the fault of a query that shares its work, perhaps
+            return work(self._plain(asked), again)
+        except _SPARK_ERRORS as error:
+            raise Failed(_said(error)) from error
+
+    def plain(self, asked: Asked) -> DataFrame | None:
+        """A statement as Spark runs it by itself; None if it is of another dialect."""
+        return self._plain(asked) if _is_spark(asked) else None
+
+    def results_of(self, key: SourceKey) -> Results:
+        """The answers of the queries on one loom."""
+        return self._results[key].all()
+
+    def only_results(self) -> Results:
+        """The answers of all queries, which must be from one source."""
+        if len(self._results) != 1:
+            raise EngineError(
+                f"the queries are from {len(self._results)} sources, and not from one"
+            )
+        return next(iter(self._results.values())).all()
+
+    # What is read.
+
+    def _name_only_table(self) -> None:
+        """Give the only table the name that the statements have for it."""
+        if "" not in self.tables:
+            return
+        names: Counter[str] = Counter()
+        for asked in self.asked:
+            found = [q.source.key[1] for q in asked.queries if q.source and not q.source.relation]
+            if asked.statement is not None and (not found or asked.finish is not None):
+                found = [".".join(p) for p in statement_tables(self.spark, asked.statement.sql)]
+            names.update(name.rpartition(".")[2].casefold() for name in found)
+        only = self.tables.pop("")
+        self.tables[names.most_common(1)[0][0] if names else "rows"] = only
+
+    def _weave(self) -> None:
+        """Put every query on a loom of its source; a statement whose cannot be runs as it is."""
+        relations: dict[SourceKey, Relation] = {}
+        for query in (query for asked in self.asked for query in asked.queries):
+            if query.source is not None and query.source.relation is not None:
+                key = self._key(query)
+                known = relations.get(key, query.source.relation)
+                relations[key] = known.with_columns(query.source.relation.columns)
+        for asked in self.asked:
+            if asked.error is not None:
+                continue
+            if not asked.queries:
+                assert asked.statement is not None
+                self._run_beside(asked, asked.statement.unshared or str(asked.statement.refusal))
+                continue
+            try:
+                self._add(asked, relations)
+            except _ERRORS as error:
+                self._run_beside(asked, _said(error))
+        for loom in self.looms.values():
+            self._check(loom)
+
+    def _add(self, asked: Asked, relations: Mapping[SourceKey, Relation]) -> None:
+        added: list[tuple[Loom, Query]] = []
+        try:
+            for query in asked.queries:
+                key = self._key(query)
+                if key not in self.looms:
+                    self.looms[key] = Loom(self._rows(key, relations.get(key)), key[2])
+                self.looms[key].add(query)
+                added.append((self.looms[key], query))
+        except _ERRORS:
+            for loom, query in added:
+                loom.drop(query.name)
+            raise
+
+    def _check(self, loom: Loom) -> None:
+        """Take out of a loom what Spark cannot answer, or weft not as Spark does."""
+        try:
+            if loom.queries:
+                loom.types()
+        except _ERRORS:
+            for asked, query in list(self._on(loom)):
+                try:
+                    check_queries(loom.df, loom.axis, [query])
+                except _ERRORS as error:
+                    for other in asked.queries:
+                        found = self.looms[self._key(other)]
+                        if other in found.queries:
+                            found.drop(other.name)
+                    self._run_beside(asked, _said(error))
+
+    def _on(self, loom: Loom) -> Iterator[tuple[Asked, Query]]:
+        for asked in self.asked:
+            for query in asked.queries:
+                if asked.is_shared and self.looms[self._key(query)] is loom:
+                    yield asked, query
+                    break
+
+    def _rows(self, key: SourceKey, relation: Relation | None) -> DataFrame:
+        """The DataFrame of a source."""
+        if relation is not None:
+            return self._run(relation.sql)
+        name = key[1].rpartition(".")[2]
+        if name not in self.tables:
+            known = ", ".join(map(repr, self.tables)) or "none"
+            raise QueryError(f"there is no table {name!r} (--source {name}=PATH); there is {known}")
+        return self.tables[name]
+
+    def _key(self, query: Query) -> SourceKey:
+        if query.source is None:
+            return "", next(iter(self.tables), ""), self.time
+        return (*query.source.key, (query.source.time or self.time).strip("`"))
+
+    # What is answered.
+
+    def _finished(self, asked: Asked) -> DataFrame:
+        """The answers of a statement: Spark SQL over those of its queries."""
+        assert asked.finish is not None
+        views = []
+        for number, query in enumerate(asked.queries):
+            frame = self._results[self._key(query)].all()[query.name]
+            window = F.col("window").alias("window", metadata=_IS_WINDOW)
+            rest = [F.col(quoted_name(name)) for name in frame.columns if name != "window"]
+            frame.select(window, *rest).createOrReplaceTempView(f"{ANSWERS}{number}")
+            views.append(f"{ANSWERS}{number}")
+        found = self._run(asked.finish, views)
+        return found.toDF(*self._plain(asked).columns) if _is_spark(asked) else found
+
+    def _check_form(self, asked: Asked) -> None:
+        """Run a statement as it is if its shared form cannot be, or has other columns."""
+        try:
+            made = self._finished(asked).schema
+            plain = self._plain(asked).schema if _is_spark(asked) else made
+            for mine, theirs in zip(made, plain, strict=True):
+                found, wanted = mine.dataType.simpleString(), theirs.dataType.simpleString()
+                if found != wanted:
+                    asked.why = f"{theirs.name} would be of {found} if it were shared, not {wanted}"
+        except _ERRORS as error:
+            self._run_beside(asked, _said(error))
+
+    def _plain(self, asked: Asked) -> DataFrame:
+        if asked.plain is None:
+            assert asked.statement is not None
+            asked.plain = self._run(asked.statement.sql)
+        return asked.plain
+
+    def _run_beside(self, asked: Asked, why: str) -> None:
+        """Have a statement run as it is, if it can."""
+        if not _is_spark(asked):
+            asked.error = why
+            return
+        try:
+            self._plain(asked)
+            asked.why = why
+        except _ERRORS as error:
+            said = _said(error)
+            asked.error = why if said in why else f"{why}\nand as it is: {said}"
+
+    def _run(self, sql: str, views: Sequence[str] = ()) -> DataFrame:
+        """A statement on the tables, once it is known to be nothing but a query of them."""
+        return checked_sql(self.spark, sql, [*self.tables, *views])
+
+
+def _asked(queries: Sequence[Query], statements: Sequence[Statement]) -> list[Asked]:
+    """What is asked for, in the order of the text; a name that is taken is refused."""
+    found: list[Asked] = []
+    for statement in statements:
+        if statement.queries and statement.finish is None:
+            found += [Asked(query.name, (query,), statement) for query in statement.queries]
+        else:
+            found.append(Asked(statement.name, statement.queries, statement))
+    known = {query.name for statement in statements for query in statement.queries}
+    found += [Asked(query.name, (query,)) for query in queries if query.name not in known]
+    seen: set[str] = set()
+    for asked in found:
+        if asked.name.casefold() in seen:
+            asked.error = f"the name {asked.name!r} is taken by another statement"
+        seen.add(asked.name.casefold())
+    return found
+
+
+def _is_spark(asked: Asked) -> bool:
+    return asked.statement is not None and asked.statement.dialect == "spark"
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, WeftError):
+        return str(error)
+    return spark_message(error) or short(str(error))
