@@ -34,6 +34,15 @@ SCHEMAS: dict[str, str] = {
     ),
     "carriers": "carrier STRING, name STRING, country STRING",
     "clicks": "at TIMESTAMP, user_id BIGINT, page STRING, ms INT, country STRING",
+    "bids": (
+        "auction BIGINT, bidder BIGINT, price BIGINT, channel STRING, url STRING, "
+        "bid_time TIMESTAMP"
+    ),
+    "auctions": (
+        "id BIGINT, item STRING, seller BIGINT, category BIGINT, reserve BIGINT, "
+        "opens TIMESTAMP, expires TIMESTAMP"
+    ),
+    "persons": "id BIGINT, name STRING, city STRING, state STRING, joined TIMESTAMP",
 }
 
 SYMBOLS: list[Row] = [
@@ -85,15 +94,47 @@ EDGES = [
 
 
 def make_tables(spark: SparkSession) -> dict[str, DataFrame]:
-    """The five tables by name, the same rows at every call and in every time zone."""
+    """The tables by name, the same rows at every call and in every time zone."""
     rows = {
         "trades": _trades(Random(0)),
         "symbols": SYMBOLS,
         "flights": _flights(Random(0)),
         "carriers": CARRIERS,
         "clicks": _clicks(Random(0)),
+        **_nexmark(Random(0)),
     }
     return {name: spark.createDataFrame(rows[name], SCHEMAS[name]) for name in SCHEMAS}
+
+
+def _nexmark(random: Random) -> dict[str, list[Row]]:
+    """Bids on auctions of persons, within a few minutes."""
+    start = _utc("2026-03-29 00:59:30")
+
+    def moment(seconds: int) -> datetime:
+        return start + timedelta(milliseconds=random.randrange(seconds * 1000))
+
+    persons = [
+        (n, f"p{n}", random.choice("ABC"), random.choice(["OR", "ID"]), moment(60))
+        for n in range(40)
+    ]
+    auctions: list[Row] = []
+    for n in range(25):
+        opens = moment(60)
+        expires = opens + timedelta(seconds=random.randrange(10, 90))
+        reserve = random.randrange(1, 999)
+        auctions.append((n, f"i{n}", random.randrange(40), 10 + n % 4, reserve, opens, expires))
+    bids = [
+        (
+            random.randrange(25),
+            random.choice([*range(40), 500]),
+            random.randrange(1, 300_000),
+            random.choice(["web", "app", "Google"]),
+            f"https://example.test/item/{random.randrange(9)}",
+            moment(120),
+        )
+        for _ in range(300)
+    ]
+    return {"bids": bids, "auctions": auctions, "persons": persons}
 
 
 def _utc(text: str) -> datetime:

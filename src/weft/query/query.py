@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from weft.algebra.aggregate import Aggregate
 from weft.algebra.part import Part
 from weft.errors import AggregateError, ExpressionError, QueryError, WindowError
+from weft.query.calls import is_aggregate
 from weft.query.expression import columns, normalise
 from weft.query.keys import Key, read_key
 from weft.query.names import check_column_names, check_query_name
@@ -212,6 +213,8 @@ class Query:
         outputs = {output.casefold(): text for output, text in self._aggs}
 
         def inline(node: Node) -> Node:
+            if is_aggregate(node):
+                return node  # names in it are columns
             if isinstance(node, Name) and len(node.parts) == 1:
                 text = outputs.get(node.parts[0].strip("`").casefold())
                 if text is not None:

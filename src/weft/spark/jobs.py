@@ -164,6 +164,7 @@ def job_batch(spark: SparkSession, job: Job, *, strict: bool = False) -> WholeBa
         job.queries,
         job.statements,
         time=job.source.time,
+        times={name: one.time for name, one in job.tables.items()},
         options=plan_options(job),
     )
     wrong = [_named(asked.name, asked.error) for asked in whole.asked if asked.error is not None]

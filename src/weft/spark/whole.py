@@ -26,6 +26,7 @@ from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import Relation
 from weft.query.sql.composed import ANSWERS
+from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.reading import Statement
 from weft.spark.as_written import as_written
 from weft.spark.check import check_queries
@@ -85,7 +86,8 @@ class WholeBatch:
     """Everything that is asked of some tables; used as a context, because it keeps what it shares.
 
     `tables` are DataFrames by the names that statements call them; under the name "" the one that
-    is meant by whatever name, if there is only one. `time` is for queries that do not say.
+    is meant by whatever name, if there is only one. `time` is the column of time for queries that
+    do not say, or that of `times` for their table.
     """
 
     def __init__(
@@ -96,9 +98,11 @@ class WholeBatch:
         statements: Sequence[Statement] = (),
         *,
         time: str = "ts",
+        times: Mapping[str, str] | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.spark, self.time, self.options = spark, time, dict(options or {})
+        self.times = {name.casefold(): column for name, column in (times or {}).items()}
         self.asked = _asked(queries, statements)
         self.tables = {name.casefold(): df for name, df in tables.items()}
         self.looms: dict[SourceKey, Loom] = {}
@@ -251,7 +255,11 @@ class WholeBatch:
     def _key(self, query: Query) -> SourceKey:
         if query.source is None:
             return "", next(iter(self.tables), ""), self.time
-        return (*query.source.key, (query.source.time or self.time).strip("`"))
+        time = query.source.time or self._time_of(query.source.table)
+        return (*query.source.key, time.strip("`"))
+
+    def _time_of(self, table: str) -> str:
+        return self.times.get(table.replace("`", "").rpartition(".")[2].casefold(), self.time)
 
     # What is answered.
 
@@ -283,7 +291,12 @@ class WholeBatch:
     def _plain(self, asked: Asked) -> DataFrame:
         if asked.plain is None:
             assert asked.statement is not None
-            asked.plain = self._run(asked.statement.sql)
+            sql = asked.statement.sql
+            if STREAM_TIME in sql:
+                tables = statement_tables(self.spark, sql)
+                time = self._time_of(tables[0][-1]) if tables else self.time
+                sql = sql.replace(STREAM_TIME, quoted_name(time))
+            asked.plain = self._run(sql)
         return asked.plain
 
     def _run_beside(self, asked: Asked, why: str) -> None:
@@ -322,7 +335,7 @@ def _asked(queries: Sequence[Query], statements: Sequence[Statement]) -> list[As
 
 
 def _is_spark(asked: Asked) -> bool:
-    return asked.statement is not None and asked.statement.dialect == "spark"
+    return asked.statement is not None and asked.statement.is_spark
 
 
 def _said(error: BaseException) -> str:

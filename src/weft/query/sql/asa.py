@@ -13,6 +13,7 @@ Its windows leave out their start and take in their end. Times are whole microse
 from __future__ import annotations
 
 from weft.errors import QueryError
+from weft.query.sql.asa_statements import in_spark
 from weft.query.sql.asa_windows import FORM, HOPPING, TUMBLING, frame, read_windows
 from weft.query.sql.asa_words import WORDS
 from weft.query.sql.cursor import Cursor, clause
@@ -132,5 +133,6 @@ ASA = Dialect(
         ),
         **dict.fromkeys(("SNAPSHOTWINDOW", "SNAPSHOT"), f"a snapshot {_NO_LENGTH}"),
     },
+    in_spark=in_spark,
     names_outputs=False,
 )

@@ -42,7 +42,7 @@ def read_windows(select: Select, node: Node) -> list[tuple[str | None, Window]]:
     """The windows of `Windows(...)`, or the one window, with their ids."""
     assert isinstance(node, Call)
     if function_name(node) != "windows":
-        return [(None, _window(select, node))]
+        return [(None, window_of(select, node))]
     found: list[tuple[str | None, Window]] = []
     for item in node.args:
         id_: str | None = None
@@ -63,13 +63,14 @@ def read_windows(select: Select, node: Node) -> list[tuple[str | None, Window]]:
             raise select.fail(definition, f"accepted is {FORM}, or Window('id', one of these)")
         if found and (id_ is None) != (found[0][0] is None):
             raise select.fail(item, "give all windows an id, with Window('id', ...), or none")
-        found.append((id_, _window(select, definition)))
+        found.append((id_, window_of(select, definition)))
     if not found:
         raise select.fail(node, f"Windows needs at least one {FORM}")
     return found
 
 
-def _window(select: Select, node: Node) -> Window:
+def window_of(select: Select, node: Node) -> Window:
+    """The window that a call makes."""
     assert isinstance(node, Call)
     hopping = function_name(node) in HOPPING
     fields = ("range", "slide", "offset") if hopping else ("range", "offset")
@@ -92,7 +93,7 @@ def _window(select: Select, node: Node) -> Window:
     for field, unit, number in listed:
         if field in given:
             raise select.fail(number, f"{field} is given twice")
-        given[field] = _length(select, field, unit, number)
+        given[field] = length_of(select, field, unit, number)
     for field in fields[:-1]:
         if field not in given:
             raise select.fail(node, f"{field} is missing: accepted is {FORM}")
@@ -103,7 +104,8 @@ def _window(select: Select, node: Node) -> Window:
     return Window.of_units(given["range"], slide, given.get("offset", 0) + _INCLUSIVE, "time")
 
 
-def _length(select: Select, field: str, unit: Node, number: Node) -> int:
+def length_of(select: Select, field: str, unit: Node, number: Node) -> int:
+    """A number of units, in microseconds."""
     name = unquoted(unit.parts[0]).lower() if isinstance(unit, Name) else ""
     if name not in _UNITS or (isinstance(unit, Name) and len(unit.parts) > 1):
         raise select.fail(unit, f"unknown unit {write(unit)}: accepted are {', '.join(_UNITS)}")

@@ -29,6 +29,7 @@ WORDS = Vocabulary(
         "var_pop": "varp",
     },
     types={"BIGINT": "BIGINT", "DOUBLE": "FLOAT", "STRING": "NVARCHAR(MAX)"},
+    more_types={"DATETIME": "TIMESTAMP", "BIT": "BOOLEAN", "INT": "BIGINT"},
     false_friends={
         "datediff": "it counts borders of units, not units: compute it in the stream first",
         "datename": "compute it in the stream first",

@@ -23,6 +23,7 @@ from weft.query.source import Relation, Source
 from weft.query.sql.answers import OVER
 from weft.query.sql.blocks import Block, blocks
 from weft.query.sql.dialect import Dialect, ParsedSelect
+from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.over import EXTRA, Clause, Lifted, aliased, filled, level, split
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.relation import (
@@ -180,6 +181,8 @@ class _Woven:
         source = query.source
         assert source is not None
         absent = (*source.absent, *sorted(self.lifted.called))
+        if source.time is not None and _plain(source.time) == STREAM_TIME:
+            source = replace(source, time=None)
         time = source.time or "ts"
         computed = not is_column(time)
         rows = self.rows

@@ -13,7 +13,7 @@ from weft.query.syntax.lexer import Token
 from weft.query.syntax.tree import Node
 from weft.query.window import Window
 
-DialectName = Literal["spark", "cql", "asa", "flink"]
+DialectName = Literal["spark", "cql", "asa", "flink", "ksql", "risingwave"]
 
 
 @dataclass(frozen=True)
@@ -72,5 +72,7 @@ class Dialect:
     words: Vocabulary
     refused: dict[str, str] = field(default_factory=dict)
     """Calls (in upper case) that cannot be shared, and why."""
+    in_spark: Callable[[str], str] | None = None
+    """A whole statement of it as Spark SQL, if that can be said."""
     names_outputs: bool = True
     """Whether HAVING may call outputs and keys by their names."""

@@ -11,7 +11,9 @@ HOP takes the slide before the size.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import partial
 
 from weft.errors import QueryError
 from weft.query.duration import MICROSECONDS
@@ -19,10 +21,16 @@ from weft.query.normal import normal
 from weft.query.sql.cursor import Cursor, clause
 from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
 from weft.query.sql.flink_words import WORDS
+from weft.query.sql.in_spark import (
+    TableWindow,
+    calls_in_spark,
+    table_windows_in_spark,
+    without,
+)
 from weft.query.sql.lengths import constant, inclusive_hint, read_length
 from weft.query.sql.nodes import is_call, is_name, unquoted
 from weft.query.sql.select import Select
-from weft.query.syntax.lexer import Token
+from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.tree import Call, Literal, Name, Node, rebuild
 from weft.query.syntax.writer import write
 from weft.query.window import Window
@@ -233,6 +241,67 @@ def _interval(length: int) -> str:
     return f"INTERVAL '{days} {clock}' DAY TO SECOND"
 
 
+def in_spark(sql: str) -> str:
+    """A whole statement of Flink SQL as Spark SQL."""
+    for kind in ("TUMBLE", "HOP", "SESSION"):
+        for suffix, field in (("_START", ".start"), ("_END", ".end"), ("_ROWTIME", "")):
+            sql = calls_in_spark(sql, kind + suffix, partial(_grouped_window, kind, field))
+    sql = table_windows_in_spark(sql)
+    for kind in ("TUMBLE", "HOP", "SESSION"):
+        sql = calls_in_spark(sql, kind, partial(_grouped_window, kind, None))
+    sql = calls_in_spark(sql, "FLOOR", _floor)
+    sql = without(sql, "FOR", "SYSTEM_TIME", "AS", "OF", after=3)
+    sql = re.sub(_UNNEST, r"LATERAL VIEW explode(\1) \2 AS \3", sql, flags=re.IGNORECASE)
+    sql = _limited(WORDS.statement_in_spark(sql))
+    for word in ("MATCH_RECOGNIZE", "UNNEST", "PROCTIME"):
+        for token in tokenize(sql):
+            if token.word == word:
+                raise QueryError(place(sql, token.start, f"{word} is not served"))
+    return sql
+
+
+def _grouped_window(kind: str, field: str | None, arguments: list[str]) -> str:
+    """`TUMBLE(ts, INTERVAL '1' HOUR)` of GROUP BY, or a bound of it, as Spark's window."""
+    time, *lengths = arguments
+    names = {"TUMBLE": ("SIZE",), "HOP": ("SLIDE", "SIZE"), "SESSION": ("GAP",)}[kind]
+    found = {}
+    for name, text in zip(names, lengths, strict=False):
+        value = constant(Literal("typed", tokenize(text)[0].text))
+        if value is None:
+            raise QueryError(f"{kind}: {text} is no constant such as INTERVAL '10' MINUTES")
+        found[name] = read_length(text, 0, name.lower(), value)
+    if len(found) != len(names):
+        raise QueryError(f"{kind} takes a time and {len(names)} lengths")
+    window = TableWindow(kind, "", time, found).call
+    if field == "":
+        return f"({window}.end - INTERVAL '0.001' SECOND)"
+    return f"{window}{field or ''}"
+
+
+def _floor(arguments: list[str]) -> str:
+    """`FLOOR(ts TO HOUR)`, which is a function of numbers otherwise."""
+    tokens = tokenize(arguments[0]) if len(arguments) == 1 else []
+    if len(tokens) < 3 or tokens[-2].word != "TO":
+        return f"floor({', '.join(arguments)})"
+    return f"date_trunc('{tokens[-1].word}', {arguments[0][: tokens[-2].start].strip()})"
+
+
+def _limited(sql: str) -> str:
+    """`OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY` as LIMIT and OFFSET."""
+    found = re.search(
+        r"(?:\bOFFSET\s+(\d+)\s+ROWS?\s+)?\bFETCH\s+(?:FIRST|NEXT)\s+(\d+)\s+ROWS?\s+ONLY\s*$",
+        sql,
+        re.IGNORECASE,
+    )
+    if found is None:
+        return sql
+    offset = f" OFFSET {found[1]}" if found[1] else ""
+    return f"{sql[: found.start()]}LIMIT {found[2]}{offset}"
+
+
+_UNNEST = r"\bCROSS\s+JOIN\s+UNNEST\s*\(\s*([\w.]+)\s*\)\s+(?:AS\s+)?(\w+)\s*\(\s*(\w+)\s*\)"
+
+
 FLINK = Dialect(
     name="flink",
     title=TITLE,
@@ -247,5 +316,6 @@ FLINK = Dialect(
             for kind in ("TUMBLE", "HOP")
         },
     },
+    in_spark=in_spark,
     names_outputs=False,
 )

@@ -32,6 +32,12 @@ WORDS = Vocabulary(
         "TIMESTAMP_NTZ": "TIMESTAMP",
         "TIMESTAMP": "TIMESTAMP_LTZ",
     },
+    more_types={
+        **dict.fromkeys(("VARCHAR", "VARCHAR(MAX)", "CHAR"), "STRING"),
+        **dict.fromkeys(("TIMESTAMP(3)", "TIMESTAMP(6)"), "TIMESTAMP_NTZ"),
+        "TIMESTAMP_LTZ(3)": "TIMESTAMP",
+        "INTEGER": "INT",
+    },
     literals={"DATE": "DATE", "TIMESTAMP_NTZ": "TIMESTAMP"},
     false_friends={
         "greatest": "it is null if any argument is: compute it in the stream first",

@@ -14,15 +14,17 @@ from weft.query.sql.composed import is_column, read_composed
 from weft.query.sql.cql import CQL
 from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.flink import FLINK
+from weft.query.sql.ksql import KSQL
 from weft.query.sql.recognise import recognise
 from weft.query.sql.refusals import refuse_statement
+from weft.query.sql.risingwave import RISINGWAVE
 from weft.query.sql.spark import SPARK
 from weft.query.sql.wrappers import unwrapped
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
 
 DIALECTS: dict[DialectName, Dialect] = {
-    dialect.name: dialect for dialect in (SPARK, CQL, ASA, FLINK)
+    dialect.name: dialect for dialect in (SPARK, CQL, ASA, FLINK, KSQL, RISINGWAVE)
 }
 _NAME = re.compile(r"--[ \t]*name:[ \t]*([^\n]*)", re.IGNORECASE)
 
@@ -106,8 +108,10 @@ class Statement:
     unshared: str = ""
     """Why nothing of it can be shared, if so."""
     sql: str = ""
-    """The query in it as written, without what says where its answers go."""
+    """The query in it, without what says where its answers go: as Spark SQL, if it can be said."""
     dialect: DialectName = "spark"
+    is_spark: bool = True
+    """Whether `sql` is Spark's."""
 
 
 def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") -> list[Statement]:
@@ -130,26 +134,40 @@ def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") 
 def _read(text: str, statement: _Statement, place_name: str, dialect: str) -> Statement:
     name = statement.name or place_name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
-    known: DialectName = "spark"
+    read = Statement(name, sql=text[begin:end])
     try:
-        known = _dialect(text, statement.tokens, dialect).name
+        known = _dialect(text, statement.tokens, dialect)
+        read = replace(read, dialect=known.name, is_spark=known.name == "spark")
         queries = _queries(text, statement, None, place_name, dialect)
-        read = Statement(name, tuple(queries), sql=text[begin:end], dialect=known)
+        read = replace(read, queries=tuple(queries))
         if all(is_column(query.source.time) for query in queries if query.source is not None):
             return read
         time = QueryError(f"query {name!r}: its time is no column: compute it in the stream first")
         read = replace(read, queries=(), refusal=time)
     except QueryError as error:
-        read = Statement(name, refusal=error, sql=text[begin:end], dialect=known)
+        read = replace(read, refusal=error)
     try:
         check_text(read.sql, "the statement")
         refuse_substitution(text, begin, end)
-        made = read_composed(text, statement.tokens, find_dialect(known), name)
+        read = _in_spark(read)
+        whole = text if read.dialect == "spark" else read.sql
+        tokens = statement.tokens if read.dialect == "spark" else tuple(tokenize(whole))
+        made = read_composed(whole, tokens, SPARK, name)
     except QueryError as error:
         return replace(read, unshared=str(error))
     except RecursionError:
         return read
     return replace(read, queries=made.queries, finish=made.finish, is_plain=made.is_plain)
+
+
+def _in_spark(read: Statement) -> Statement:
+    """A statement with its text as Spark SQL."""
+    if read.is_spark:
+        return read
+    dialect = find_dialect(read.dialect)
+    if dialect.in_spark is None:
+        raise QueryError(f"{dialect.title} is read one SELECT at a time: {read.refusal}")
+    return replace(read, sql=dialect.in_spark(read.sql), is_spark=True)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from weft.errors import QueryError
 from weft.query.sql.cql import window_clause
 from weft.query.sql.dialect import DialectName
-from weft.query.syntax.lexer import Token, place
+from weft.query.syntax.lexer import Token, closed, place
 
 _ASA_CALLS = frozenset(
     (
@@ -57,6 +57,8 @@ def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
         after, then = [*(later.word for later in tokens[index + 1 : index + 3]), "", ""][:2]
         before = tokens[index - 1].word if index else ""
         called = token.word if after == "(" and before != "." else ""
+        if before == "WINDOW" and token.word in _KSQL_WINDOWS:
+            continue
         if (
             called in _ASA_CALLS
             or (token.word, after) == ("TIMESTAMP", "BY")
@@ -67,10 +69,43 @@ def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
             )
         ):
             yield "asa", token
+        elif _is_flink(tokens, index):
+            yield "flink", token
+        elif (token.word, after) == ("EMIT", "CHANGES") or (
+            (token.word, then) == ("WINDOW", "(") and after in _KSQL_WINDOWS
+        ):
+            yield "ksql", token
+        elif _is_risingwave(tokens, index):
+            yield "risingwave", token
         elif (called in _FLINK_CALLS and not _is_of_azure(tokens, index)) or (
             called == "TABLE" and before == "FROM"
         ):
             yield "flink", token
+
+
+_KSQL_WINDOWS = ("TUMBLING", "HOPPING", "SESSION")
+
+
+def _is_flink(tokens: tuple[Token, ...], index: int) -> bool:
+    """What only Flink, and the standard, have: FETCH FIRST, FLOOR(x TO HOUR), FOR SYSTEM_TIME."""
+    words = [token.word for token in tokens[index : index + 2]]
+    if words in (["FETCH", "FIRST"], ["FETCH", "NEXT"], ["FOR", "SYSTEM_TIME"], ["UNNEST", "("]):
+        return True
+    if words != ["FLOOR", "("]:
+        return False
+    inside = tokens[index + 2 : closed(tokens, index + 1)]
+    return len(inside) > 2 and inside[-2].word == "TO"
+
+
+def _is_risingwave(tokens: tuple[Token, ...], index: int) -> bool:
+    """`FROM tumble(t, ts, ...)`, where Flink has `TUMBLE(TABLE t, ...)`, or its EMIT."""
+    words = [token.word for token in tokens[index : index + 4]]
+    if words == ["EMIT", "ON", "WINDOW", "CLOSE"]:
+        return True
+    before = tokens[index - 1].word if index else ""
+    if before not in ("FROM", "JOIN") or words[0] not in ("TUMBLE", "HOP") or words[1:2] != ["("]:
+        return False
+    return words[2:3] == ["("] or (words[3:4] in ([","], ["."]) and words[2] != "TABLE")
 
 
 def _is_of_azure(tokens: tuple[Token, ...], index: int) -> bool:

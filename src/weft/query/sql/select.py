@@ -21,6 +21,7 @@ from weft.query.output import read_over_aggregates
 from weft.query.query import Query
 from weft.query.source import Source
 from weft.query.sql.answers import AnswerColumns
+from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.nodes import default_name, is_name, split_alias, unquoted
 from weft.query.syntax.converter import convert
 from weft.query.syntax.lexer import Token, place
@@ -189,6 +190,8 @@ class Select:
         if self.where is not None:
             check_scalar(self.sql, self.where)
         having = self._over_answers(keys, outputs, shows_window, window_as)
+        if time == STREAM_TIME:
+            time = None
         return Query(
             name,
             aggs=outputs,

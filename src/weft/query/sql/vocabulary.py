@@ -14,8 +14,12 @@ from typing import NoReturn
 from weft.errors import ExpressionError
 from weft.query.calls import is_aggregate
 from weft.query.expression import function_name
+from weft.query.sql.blocks import blocks
 from weft.query.sql.nodes import unquoted
-from weft.query.syntax.lexer import Token, place
+from weft.query.sql.over import aliased, split
+from weft.query.syntax.lexer import Token, place, tokenize
+from weft.query.syntax.masking import join_types
+from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, Star, rebuild
 from weft.query.syntax.writer import write
 
@@ -49,6 +53,8 @@ class Vocabulary:
     """Its name for each of Spark's types, in CAST."""
     literals: Mapping[str, str] = field(default_factory=dict)
     """Its word for each of Spark's typed literals: `TIMESTAMP_NTZ '...'`."""
+    more_types: Mapping[str, str] = field(default_factory=dict)
+    """Further types that it has, and Spark's for each."""
     false_friends: Mapping[str, str] = field(default_factory=dict)
     """Functions with a name of Spark's and another meaning, and what to do instead."""
     reserved: frozenset[str] = frozenset()
@@ -112,6 +118,45 @@ class Vocabulary:
             return part
 
         return change(node)
+
+    def statement_in_spark(self, sql: str) -> str:
+        """A whole statement with its functions and types in Spark's words.
+
+        Operators are judged in the expressions that can be read by themselves.
+        """
+        tokens = join_types(sql, tokenize(sql))
+        self.refuse_tokens(sql, tuple(tokens))
+        self._check_expressions(sql)
+        theirs = {name: spark for spark, name in self.functions.items()}
+        types = {**{name: spark for spark, name in self.types.items()}, **self.more_types}
+        for index in reversed(range(len(tokens))):
+            token = tokens[index]
+            after = tokens[index + 1].text if index + 1 < len(tokens) else ""
+            before = tokens[index - 1] if index else None
+            name, text = token.text.lower(), None
+            if token.kind == "name" and after == "(" and (before is None or before.text != "."):
+                if name in self.false_friends:
+                    reason = f"{name} is not what Spark means by it: {self.false_friends[name]}"
+                    raise ExpressionError(place(sql, token.start, reason))
+                text = theirs.get(name)
+            elif token.kind == "literal" and before is not None and before.word == "AS":
+                text = types.get(token.text.upper())
+            if text is not None and text != name:
+                sql = f"{sql[: token.start]}{text}{sql[token.end :]}"
+        return sql
+
+    def _check_expressions(self, sql: str) -> None:
+        tokens = tokenize(sql)
+        for block in blocks(tokens):
+            for begin, end in block.clauses.values():
+                for item in split(tokens[begin + 1 : end]):
+                    expression = aliased(item)[0] if item else ()
+                    text = sql[expression[0].start : expression[-1].end] if expression else ""
+                    try:
+                        node = read_expression(text)
+                    except ExpressionError:
+                        continue
+                    self.to_spark(text, node)
 
     def _refused(self, node: Node) -> str | None:
         """Why an operator would not mean the same in Spark."""

@@ -47,6 +47,12 @@ def unwrapped(tokens: Sequence[Token]) -> tuple[Sequence[Token], str | None]:
     return _after(tokens, position)
 
 
+def _begins_query(tokens: Sequence[Token], index: int) -> bool:
+    """Whether a query begins at a place, and not the options of a table: `WITH (...)`."""
+    after = tokens[index + 1].text if index + 1 < len(tokens) else ""
+    return tokens[index].word in _QUERY and not (tokens[index].word == "WITH" and after == "(")
+
+
 def _after(tokens: Sequence[Token], position: int) -> tuple[Sequence[Token], str | None]:
     """What comes after a target's name: the first thing that is a query."""
     if position >= len(tokens) or tokens[position].kind not in ("name", "quoted"):
@@ -55,7 +61,7 @@ def _after(tokens: Sequence[Token], position: int) -> tuple[Sequence[Token], str
     while end + 1 < len(tokens) and tokens[end].text == ".":
         end += 2
     name = unquoted(tokens[end - 1].text)
-    while end < len(tokens) and tokens[end].word not in _QUERY:
+    while end < len(tokens) and not _begins_query(tokens, end):
         if tokens[end].text == "(":
             if end + 1 < len(tokens) and tokens[end + 1].word in ("SELECT", "WITH"):
                 return tokens[end + 1 : closed(tokens, end)], name

@@ -43,6 +43,8 @@ def check_statement_text(sql: str) -> None:
         called = index + 1 < len(tokens) and tokens[index + 1].text == "("
         if called and token.word == "FILTER" and index and tokens[index - 1].text == ")":
             called = False  # the clause
+        if called and token.word == "EXISTS" and tokens[index + 2 : index + 3]:
+            called = tokens[index + 2].word not in ("SELECT", "WITH")  # not the function
         if called and token.kind in ("name", "quoted") and (name in GROWTH or name in REGULAR):
             end = min(closed(tokens, index + 1), len(tokens) - 1)
             if _is_checked(sql, sql[token.start : tokens[end].end], token):

@@ -1,0 +1,63 @@
+"""RisingWave's SQL: windows as functions of a table, expressions as in Spark.
+
+SELECT window_start, symbol, sum(volume) AS v
+FROM tumble(trades, ts, INTERVAL '1 hour') GROUP BY window_start, symbol
+EMIT ON WINDOW CLOSE;
+"""
+
+from __future__ import annotations
+
+from weft.errors import QueryError
+from weft.query.duration import format_duration
+from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
+from weft.query.sql.in_spark import table_windows_in_spark, without
+from weft.query.sql.spark import read as read_spark
+from weft.query.sql.vocabulary import Vocabulary
+from weft.query.syntax.lexer import Token, place, tokenize
+from weft.query.window import Window
+
+TITLE = "RisingWave's SQL"
+_WORDS = ("window_start", "window_end")
+
+
+def in_spark(sql: str) -> str:
+    """A whole statement as Spark SQL."""
+    sql = table_windows_in_spark(without(sql, "EMIT", "ON", "WINDOW", "CLOSE"))
+    tokens = tokenize(sql)
+    for index, token in enumerate(tokens[:-1]):  # CREATE SINK s AS SELECT ... WITH (options)
+        if index and token.word == "WITH" and tokens[index + 1].text == "(":
+            return sql[: token.start]
+    return sql
+
+
+def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
+    """What a statement asks: read as the Spark SQL that it is put into."""
+    given = sql[tokens[0].start : tokens[-1].end]
+    text = in_spark(given)
+    if text == given:
+        form = "FROM tumble(t, time, size) or hop(t, time, slide, size)"
+        reason = f"it has no window: accepted is {form}"
+        raise QueryError(place(sql, tokens[0].start, reason))
+    return read_spark(text, tuple(tokenize(text)))
+
+
+def frame(window: Window, table: str, time: str) -> Frame:
+    """`FROM hop(table, time, slide, size[, offset])`."""
+    if window.axis != "time":
+        raise QueryError(f"{TITLE} has windows over time, and this one is on an integer axis")
+    tumbles = window.slide == window.range
+    lengths = [*([] if tumbles else [window.slide]), window.range]
+    lengths += [window.phase] if window.phase else []
+    listed = ", ".join(f"INTERVAL '{format_duration(length)}'" for length in lengths)
+    name = "tumble" if tumbles else "hop"
+    return Frame(f"{name}({table}, {time}, {listed})", _WORDS, _WORDS, _WORDS)
+
+
+RISINGWAVE = Dialect(
+    name="risingwave",
+    title=TITLE,
+    read=read,
+    frame=frame,
+    words=Vocabulary(TITLE, window=_WORDS),
+    in_spark=in_spark,
+)

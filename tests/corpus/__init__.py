@@ -1,0 +1,1 @@
+"""Statements of every form that the documentation of six systems shows, written anew."""

@@ -1,0 +1,141 @@
+"""What becomes of every statement of the corpus: `python -m tests.corpus.judge` runs them on Spark.
+
+Each statement is read, and run in a batch beside plain Spark (its own text, or the Spark SQL that
+another dialect is put into). What came of it is kept in `verdicts.json`, and the table of it in
+docs/sql.md; tests compare both with what is read now.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from tests.corpus.tables import make_tables
+from weft.query.sql.reading import Statement, read_statements
+from weft.spark.results.selected import selected
+from weft.spark.results.sound import Failed
+from weft.spark.whole import Asked, WholeBatch
+
+HERE = Path(__file__).parent
+FILES = ("spark", "databricks", "flink", "nexmark", "azure", "ksqldb", "risingwave")
+VERDICTS = HERE / "verdicts.json"
+PAGE = HERE.parents[1] / "docs" / "sql.md"
+MARK = "<!-- corpus -->\n"
+TIMES = {
+    "trades": "ts", "flights": "dep", "clicks": "at", "bids": "bid_time", "auctions": "opens",
+    "persons": "joined",
+}  # fmt: skip
+ANY_ORDER = frozenset(("first_and_last", "histogram", "flink_first_last"))
+"""Answers that depend on the order of rows, in Spark too."""
+OF_THE_TABLES = (
+    *("cannot run on this DataFrame", "UNRESOLVED_COLUMN", "DATATYPE_MISMATCH", "no table"),
+    *("is no column of", "failed"),
+)
+"""What is said of a statement that was read, and does not fit the tables of the corpus."""
+
+
+def statements(name: str) -> list[Statement]:
+    """The statements of a file, those aside that only another Spark has."""
+    text = (HERE / f"{name}.sql").read_text(encoding="utf-8")
+    others = set(re.findall(r"-- name: (\w+)\n(?:--[^\n]*\n)*?-- spark: no", text))
+    return [one for one in read_statements(text) if one.name not in others]
+
+
+def kind(statement: Statement) -> str:
+    """What reading alone can say of a statement."""
+    if statement.queries:
+        return "shared" if statement.finish is None else "shared, then SQL"
+    return "Spark SQL" if statement.is_spark else "refused"
+
+
+def judge(spark: SparkSession, name: str, every: int = 1) -> dict[str, str]:
+    """By statement, what came of it; of every so-manieth statement of a file."""
+    found: dict[str, str] = {}
+    tables = make_tables(spark)
+    with WholeBatch(spark, tables, (), statements(name)[::every], times=TIMES) as whole:
+        for asked in whole.asked:
+            found[asked.name] = _verdict(whole, asked)
+    return found
+
+
+def _verdict(whole: WholeBatch, asked: Asked) -> str:
+    if asked.error is not None:
+        return f"refused: {asked.error.splitlines()[-1 if 'and as it is' in asked.error else 0]}"
+    query = asked.query
+
+    def read(frame: DataFrame, again: bool) -> tuple[list[str], Counter[str]]:
+        shown = frame if query is None else selected(frame, query)
+        return shown.columns, Counter(_text(row) for row in shown.collect())
+
+    try:
+        names, rows = whole.use(asked, read)
+    except Failed as error:
+        return f"failed: {str(error).splitlines()[0]}"
+    plain = whole.plain(asked)
+    if plain is None or asked.name in ANY_ORDER:
+        return asked.how
+    if rows != Counter(_text(row) for row in plain.collect()):
+        return "WRONG: other rows than plain Spark"
+    same = [name.lower() for name in names] == [name.lower() for name in plain.columns]
+    return asked.how if same else f"WRONG: columns {names}, not {plain.columns}"
+
+
+def _text(value: Any) -> str:
+    """A value to compare: floats to nine digits, because sums are added in any order."""
+    if isinstance(value, float):
+        return f"{value:.9e}" if value else "0"
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(map(_text, value))}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(sorted(f'{_text(k)}:{_text(v)}' for k, v in value.items()))}}}"
+    return repr(value)
+
+
+def table(verdicts: dict[str, dict[str, str]]) -> str:
+    """The table of docs/sql.md."""
+    lines = [
+        "| file | statements | shared | shared, then SQL | as it is | refused | run | read |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name, found in verdicts.items():
+        count = Counter(verdict.partition(":")[0] for verdict in found.values())
+        ran = len(found) - count["refused"] - count["failed"]
+        columns = (count["shared"], count["shared, then SQL"], count["as it is"])
+        lost = count["refused"] + count["failed"]
+        listed = " | ".join(map(str, (len(found), *columns, lost)))
+        read = ran + sum(is_of_the_tables(verdict) for verdict in found.values())
+        lines.append(f"| {name} | {listed} | {ran / len(found):.0%} | {read / len(found):.0%} |")
+    return "\n".join(lines) + "\n"
+
+
+def is_of_the_tables(verdict: str) -> bool:
+    """Whether a statement was read, and only does not fit the tables of the corpus."""
+    lost = verdict.startswith(("refused", "failed"))
+    return lost and any(reason in verdict for reason in OF_THE_TABLES)
+
+
+def main() -> None:
+    """Judge every statement, and write what came of it."""
+    from weft.spark.session import local_session
+
+    spark = local_session(settings={"spark.sql.shuffle.partitions": "2", "spark.log.level": "OFF"})
+    verdicts = {name: judge(spark, name) for name in FILES}
+    spark.stop()
+    VERDICTS.write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARK)
+    after = rest.partition(MARK)[2]
+    PAGE.write_text(f"{before}{MARK}{table(verdicts)}{MARK}{after}", encoding="utf-8")
+    print(table(verdicts))
+    for name, found in verdicts.items():
+        for statement, verdict in found.items():
+            if verdict.startswith(("WRONG", "failed")):
+                print(f"{name} {statement}: {verdict}")
+
+
+if __name__ == "__main__":
+    main()
