@@ -75,7 +75,7 @@ def _verdict(whole: WholeBatch, asked: Asked) -> str:
     try:
         names, rows = whole.use(asked, read)
     except Failed as error:
-        return f"failed: {str(error).splitlines()[0]}"
+        return f"failed: {str(error).partition(']')[0]}]"  # which row it was is chance
     plain = whole.plain(asked)
     if plain is None or asked.name in ANY_ORDER:
         return asked.how
@@ -123,7 +123,12 @@ def main() -> None:
     """Judge every statement, and write what came of it."""
     from weft.spark.session import local_session
 
-    spark = local_session(settings={"spark.sql.shuffle.partitions": "2", "spark.log.level": "OFF"})
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.log.level": "OFF",
+    }
+    spark = local_session(settings=settings)
     verdicts = {name: judge(spark, name) for name in FILES}
     spark.stop()
     VERDICTS.write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")

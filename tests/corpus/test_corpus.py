@@ -7,7 +7,6 @@ import re
 from collections import Counter
 
 import pytest
-from pyspark.sql import SparkSession
 
 from tests.corpus.judge import (
     FILES,
@@ -16,7 +15,6 @@ from tests.corpus.judge import (
     PAGE,
     VERDICTS,
     is_of_the_tables,
-    judge,
     kind,
     statements,
     table,
@@ -75,12 +73,3 @@ def test_every_refusal_has_a_reason() -> None:
         for statement, verdict in found.items():
             if verdict.startswith("refused"):
                 assert len(verdict) > 20, statement
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_few_of_each_file_are_answered_by_spark_as_they_were_judged(
-    spark: SparkSession, name: str
-) -> None:
-    """Every statement: `python -m tests.corpus.judge`, four minutes."""
-    found = judge(spark, name, every=9)
-    assert found == {statement: KNOWN[name][statement] for statement in found}

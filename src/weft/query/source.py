@@ -8,6 +8,8 @@ from typing import Any
 
 from weft.query.names import quoted_name
 
+NO_NULLS, UTC = "no nulls", "utc"
+
 
 @dataclass(frozen=True)
 class Relation:
@@ -47,6 +49,8 @@ class Source:
     absent: tuple[str, ...] = ()
     """Names, in lower case, that the text gives to something else than a column of the table."""
     relation: Relation | None = None
+    needs: tuple[str, ...] = ()
+    """What must hold of the rows: `NO_NULLS` of time, or a session whose time zone is `UTC`."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -60,6 +64,8 @@ class Source:
         found: dict[str, Any] = {"table": self.table, "time": self.time}
         if self.absent:
             found["absent"] = list(self.absent)
+        if self.needs:
+            found["needs"] = list(self.needs)
         if self.relation is not None:
             columns = [list(column) for column in self.relation.columns]
             found["relation"] = {**self.relation.__dict__, "columns": columns}
@@ -73,4 +79,5 @@ class Source:
         if said is not None:
             columns = tuple((str(sql), str(name)) for sql, name in said["columns"])
             relation = Relation(said["rows"], columns, said.get("definitions", ""))
-        return cls(data["table"], data["time"], tuple(data.get("absent", ())), relation)
+        absent, needs = tuple(data.get("absent", ())), tuple(data.get("needs", ()))
+        return cls(data["table"], data["time"], absent, relation, needs)

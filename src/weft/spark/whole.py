@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 from weft.errors import EngineError, QueryError, WeftError
 from weft.query.names import quoted_name
 from weft.query.query import Query
-from weft.query.source import Relation
+from weft.query.source import NO_NULLS, UTC, Relation
 from weft.query.sql.composed import ANSWERS
 from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.reading import Statement
@@ -41,6 +41,7 @@ SourceKey = tuple[str, str, str]
 """What WITH defines, what FROM says, and the column of time."""
 _IS_WINDOW = {"spark.timeWindow": True}
 """By this Spark knows a column of windows, for window_time and for windows of windows."""
+_UTC = ("UTC", "ETC/UTC", "GMT", "ETC/GMT", "Z", "+00:00", "ZULU")
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 _ERRORS = (WeftError, *_SPARK_ERRORS)
 
@@ -107,6 +108,7 @@ class WholeBatch:
         self.tables = {name.casefold(): df for name, df in tables.items()}
         self.looms: dict[SourceKey, Loom] = {}
         self._results: dict[SourceKey, SoundResults] = {}
+        self._null_times: dict[SourceKey, bool] = {}
         self._stack = ExitStack()
         with as_written(spark):
             self._name_only_table()
@@ -212,12 +214,31 @@ class WholeBatch:
                 key = self._key(query)
                 if key not in self.looms:
                     self.looms[key] = Loom(self._rows(key, relations.get(key)), key[2])
+                self._check_needs(query, key)
                 self.looms[key].add(query)
                 added.append((self.looms[key], query))
         except _ERRORS:
             for loom, query in added:
                 loom.drop(query.name)
             raise
+
+    def _check_needs(self, query: Query, key: SourceKey) -> None:
+        """Refuse to share a query whose window means the same only for other rows or settings."""
+        needs = () if query.source is None else query.source.needs
+        if UTC in needs:
+            zone = str(self.spark.conf.get("spark.sql.session.timeZone", ""))
+            if zone.upper() not in _UTC:
+                raise QueryError(
+                    f"hours and less are shared where spark.sql.session.timeZone is UTC, and it is "
+                    f"{zone!r}: use window(time, '1 hour')"
+                )
+        if NO_NULLS in needs:
+            if key not in self._null_times:
+                frame = self.looms[key].df
+                null = F.col(quoted_name(key[2])).isNull()
+                self._null_times[key] = not frame.where(null).isEmpty()
+            if self._null_times[key]:
+                raise QueryError("rows without a time are a group here, and in no window")
 
     def _check(self, loom: Loom) -> None:
         """Take out of a loom what Spark cannot answer, or weft not as Spark does."""

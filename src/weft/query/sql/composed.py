@@ -13,8 +13,9 @@ AS k, n AS n FROM weft_answers_0`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from zlib import crc32
 
 from weft.errors import QueryError
 from weft.query.names import quoted_name
@@ -23,6 +24,7 @@ from weft.query.source import Relation, Source
 from weft.query.sql.answers import OVER
 from weft.query.sql.blocks import Block, blocks
 from weft.query.sql.dialect import Dialect, ParsedSelect
+from weft.query.sql.grouping import groupings, without_keys
 from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.over import EXTRA, Clause, Lifted, aliased, filled, level, split
 from weft.query.sql.refusals import refuse_statement
@@ -43,7 +45,7 @@ from weft.query.syntax.writer import write
 ANSWERS = "weft_answers_"
 """What the answers of a statement's queries are called, with their numbers."""
 TIME = "weft_time"
-"""A time that the statement computes, as a column of its rows."""
+"""A time that a statement computes, as a column of its rows; with a number for each such time."""
 _OVER_NAME = re.compile(rf"{OVER}(\d+)", re.IGNORECASE)
 
 
@@ -76,19 +78,24 @@ def read_composed(sql: str, tokens: Sequence[Token], dialect: Dialect, name: str
         reason = "no SELECT of it groups rows by a window"
         raise reasons[0] if reasons else QueryError(place(sql, tokens[0].start, reason))
     woven.sort(key=lambda one: one.block.begin)
-    queries, finish, position = [], "", tokens[0].start
-    for number, one in enumerate(woven):
-        (query,) = one.parsed.queries(
-            name if len(woven) == 1 else f"{name}_{number + 1}", hidden=True
-        )
-        queries.append(one.placed(query))
+    queries: list[Query] = []
+    finish, position = "", tokens[0].start
+    alone = sum(len(one.parts) for one in woven) == 1
+    for one in woven:
+        made = []
+        for part in one.parts:
+            number = len(queries)
+            (query,) = part.parsed.queries(name if alone else f"{name}_{number + 1}", hidden=True)
+            queries.append(one.placed(query, part.rows))
+            made.append((query, f"{ANSWERS}{number}"))
         begin, end = one.place(tokens)
-        finish += f"{sql[position:begin]}{one.finish(query, f'{ANSWERS}{number}')}"
+        finish += f"{sql[position:begin]}{one.finish(made)}"
         position = end
     rest = sql[position : tokens[-1].end]
     first = woven[0]
     whole = first.place(tokens) == (tokens[0].start, tokens[-1].end)
-    return Composed(tuple(queries), f"{finish}{rest}", whole and first.is_plain)
+    bound = any(query.source is not None and query.source.needs for query in queries)
+    return Composed(tuple(queries), f"{finish}{rest}", whole and first.is_plain and not bound)
 
 
 def _is_distinct(tokens: Sequence[Token], block: Block) -> bool:
@@ -97,12 +104,19 @@ def _is_distinct(tokens: Sequence[Token], block: Block) -> bool:
 
 
 @dataclass(frozen=True)
+class _Part:
+    """What one grouping of a SELECT asks, and of which rows."""
+
+    parsed: ParsedSelect
+    rows: Rows | None
+
+
+@dataclass(frozen=True)
 class _Woven:
     """A SELECT that is shared, and the clauses around it."""
 
     block: Block
-    parsed: ParsedSelect
-    rows: Rows | None
+    parts: tuple[_Part, ...]
     lifted: Lifted
     distinct: bool
     qualify: Clause | None
@@ -149,25 +163,24 @@ class _Woven:
             distinct = False
         for extra, name in lifted.items():
             items += _item(extra, name)
-        whole = [tokens[select[0]], *items, *rest]
-        reduced, rows = _over_one_table(sql, tokens, block, whole, dialect)
-        refuse_statement(sql, tuple(reduced), dialect.refused)
-        dialect.words.refuse_tokens(sql, tuple(reduced))
-        parsed = dialect.read(sql, tuple(reduced))
-        if len(parsed.windows) != 1:
-            raise QueryError(place(sql, tokens[block.begin].start, "it has several windows"))
-        if parsed.window_as is None:
-            raise QueryError(
-                place(sql, tokens[block.begin].start, f"around it stands more {dialect.title}")
-            )
-        parsed.queries("q", hidden=True)  # what is wrong with it shows here
-        return cls(block, parsed, rows, lifted, distinct, qualify, order, limit)
+        parts = []
+        for some, after in _by_grouping(sql, tokens, block, items, rest):
+            whole = [tokens[select[0]], *some, *after]
+            reduced, rows = _over_one_table(sql, tokens, block, whole)
+            refuse_statement(sql, tuple(reduced), dialect.refused)
+            parsed = dialect.read(sql, tuple(reduced))
+            parsed.queries("q", hidden=True)  # what is wrong with it shows here
+            parts.append(_Part(parsed, rows))
+        if len(parts) > 1 and (lifted.extras or lifted.overs):
+            reason = "several groupings, ordered or ranked by what is not selected"
+            raise QueryError(place(sql, tokens[block.begin].start, reason))
+        return cls(block, tuple(parts), lifted, distinct, qualify, order, limit)
 
     @property
     def is_plain(self) -> bool:
         """Whether it has no clauses but those of a shared query."""
         clauses = self.qualify or self.order or self.limit or self.lifted.overs
-        return not clauses and not self.distinct
+        return not clauses and not self.distinct and len(self.parts) == 1
 
     def place(self, tokens: Sequence[Token]) -> tuple[int, int]:
         """Where in the text it stands, with those of its clauses that it ends with."""
@@ -176,7 +189,7 @@ class _Woven:
             end = max(end, self.block.clauses.get(clause, (0, 0))[1])
         return tokens[self.block.begin].start, tokens[end - 1].end
 
-    def placed(self, query: Query) -> Query:
+    def placed(self, query: Query, rows: Rows | None) -> Query:
         """The query on its rows: a relation of its own, if it is over more than a table."""
         source = query.source
         assert source is not None
@@ -185,20 +198,42 @@ class _Woven:
             source = replace(source, time=None)
         time = source.time or "ts"
         computed = not is_column(time)
-        rows = self.rows
         if rows is None and computed:
             rows = Rows(source.table, "", {})
         if rows is None:
             return query.on(replace(source, absent=absent))
+        name = ""
         needed = sorted({*query.columns, *(() if computed else (_plain(time),))})
         columns = [rows.column(column) for column in needed]
         if computed:
-            columns.append((_with_tables(time, rows), TIME))
+            name = f"{TIME}_{crc32(time.encode()):08x}"
+            columns.append((_with_tables(time, rows), name))
         relation = Relation(rows.text, tuple(columns), rows.definitions)
-        return query.on(Source(rows.text, TIME if computed else _plain(time), absent, relation))
+        named = name if computed else _plain(time)
+        return query.on(Source(rows.text, named, absent, relation, source.needs))
 
-    def finish(self, query: Query, answers: str) -> str:
+    def finish(self, made: Sequence[tuple[Query, str]]) -> str:
         """What stands in its place: a SELECT from its answers."""
+        if len(made) == 1:
+            return self._clauses(*made[0])
+        union = " UNION ALL ".join(self._selected(query, answers)[0] for query, answers in made)
+        order = "" if self.order is None else f" ORDER BY {filled(self.order, ())}"
+        return f"SELECT {'DISTINCT ' if self.distinct else ''}* FROM ({union}){order} {self.limit}"
+
+    def _clauses(self, query: Query, answers: str) -> str:
+        text, whole, extras = self._selected(query, answers)
+        if self.distinct:
+            text = f"SELECT DISTINCT{text.removeprefix('SELECT')}"
+        if self.qualify is not None:
+            text += f" QUALIFY {whole(filled(self.qualify, extras))}"
+        if self.order is not None:
+            text += f" ORDER BY {whole(filled(self.order, extras))}"
+        return f"{text} {self.limit}".rstrip()
+
+    def _selected(
+        self, query: Query, answers: str
+    ) -> tuple[str, Callable[[str], str], Sequence[str]]:
+        """The SELECT itself, and what is needed for its clauses."""
         shown = query.shown or ()
         extras = [sql for sql, name in shown if name.startswith(EXTRA)]
         overs = [filled(over, extras) for over in self.lifted.overs]
@@ -211,12 +246,36 @@ class _Woven:
             for sql, name in shown
             if not name.startswith(EXTRA)
         ]
-        text = f"SELECT {'DISTINCT ' if self.distinct else ''}{', '.join(items)} FROM {answers}"
-        if self.qualify is not None:
-            text += f" QUALIFY {whole(filled(self.qualify, extras))}"
-        if self.order is not None:
-            text += f" ORDER BY {whole(filled(self.order, extras))}"
-        return f"{text} {self.limit}".rstrip()
+        return f"SELECT {', '.join(items)} FROM {answers}", whole, extras
+
+
+def _by_grouping(
+    sql: str,
+    tokens: Sequence[Token],
+    block: Block,
+    items: list[Token],
+    rest: list[Token],
+) -> Iterator[tuple[list[Token], list[Token]]]:
+    """The items of a SELECT, and its clauses from FROM on, for each of its groupings."""
+    group = block.clauses.get("GROUP")
+    found = None if group is None else groupings(sql, tokens[group[0] + 2 : group[1]])
+    if group is None or found is None:
+        yield items, rest
+        return
+    plain = [key for key in found.keys if not all(key in some for some in found.choices)]
+    before = tokens[block.clauses["SELECT"][1] : group[0]]
+    having = tokens[group[1] : block.core_end]
+    for some in found.choices:
+        missing = [key for key in plain if key not in some]
+        listed: list[Token] = []
+        for item in split(items):
+            made = without_keys(sql, item, missing, found.keys)
+            if [token.word for token in made] == ["NULL"]:
+                made += [*_item(item, "")[-2:-1], item[-1]]
+            listed += [*([_comma(item[0])] if listed else []), *made]
+        by = [token for key in some for token in (_comma(key[0]), *key)][1:]
+        after = without_keys(sql, having, missing, found.keys)
+        yield listed, [*before, *tokens[group[0] : group[0] + 2], *by, *after]
 
 
 def _over_one_table(
@@ -224,14 +283,13 @@ def _over_one_table(
     tokens: Sequence[Token],
     block: Block,
     reduced: list[Token],
-    dialect: Dialect,
 ) -> tuple[list[Token], Rows | None]:
     """A SELECT over the name of its rows, if they are more than a table."""
     begin, end = block.clauses["FROM"]
     inside = tokens[begin + 1 : end]
     where = block.clauses.get("WHERE")
     nested = where is not None and any(t.word == "SELECT" for t in tokens[where[0] : where[1]])
-    if dialect.name != "spark" or (is_table(inside, block.definitions) and not nested):
+    if is_table(inside, block.definitions) and not nested:
         return reduced, None
     rows = read_rows(sql, tokens, block, where if nested else None)
     first, last = tokens[begin], tokens[end - 1]

@@ -213,6 +213,9 @@ def _queries(
         refuse_substitution(sql, begin, end)
         asked = _asked(sql, statement.tokens, dialect)
         named = named or asked.into
+        if asked.select.needs:
+            reason = "a truncated time is shared in whole files only: write window(time, '1 day')"
+            raise asked.select.fail(None, reason)
         return asked.queries(named or place_name)
     except QueryError as error:
         prefix, message = f"query {named or place_name!r}: ", str(error)

@@ -53,6 +53,8 @@ class Select:
     having: Node | None
     absent: tuple[str, ...] = ()
     """Names of items that GROUP BY calls by, which would mean columns if there were any."""
+    needs: tuple[str, ...] = ()
+    """What must hold of the rows for the window to mean the same; see `Source`."""
 
     @classmethod
     def read(cls, sql: str, tokens: tuple[Token, ...], shape: str, title: str) -> Select:
@@ -199,7 +201,7 @@ class Select:
             where=None if self.where is None else write(self.where),
             by=[self._by(key, alias) for key, alias in keys],
             having=None if having is None else write(having),
-            source=Source(write(self.table), time, absent=self.absent),
+            source=Source(write(self.table), time, self.absent, needs=self.needs),
             trusted=False,
             shown=columns.shown if window_as is not None else None,
         )

@@ -16,16 +16,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weft.errors import QueryError
+from weft.query.calls import is_aggregate
 from weft.query.duration import format_duration
 from weft.query.expression import check_scalar
 from weft.query.normal import normal
+from weft.query.source import NO_NULLS
 from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
 from weft.query.sql.lengths import constant, read_length
 from weft.query.sql.nodes import is_call, unquoted
 from weft.query.sql.select import Select
+from weft.query.sql.truncation import Truncation, truncation
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token
-from weft.query.syntax.tree import Call, Name, Node, Op
+from weft.query.syntax.tree import Call, Name, Node, Op, rebuild
 from weft.query.syntax.writer import write
 from weft.query.window import Window
 
@@ -38,6 +41,10 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """What a statement in Spark SQL asks."""
     select = Select.read(sql, tokens, SHAPE, TITLE).spelled_out()
     select = replace(select, group=tuple(dict.fromkeys(map(_whole, select.group))))
+    if not any(is_call(key, "window") for key in select.group):
+        cut = truncation(select.group)
+        if cut is not None:
+            return _truncated(select, cut)
     call, select = select.one_window(lambda item: is_call(item, "window"), _FORM)
     assert isinstance(call, Call)
     if not 2 <= len(call.args) <= 4:
@@ -66,6 +73,30 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
         write(call.args[0]),
         shows_window,
         window_as=_of_answers,
+    )
+
+
+def _truncated(select: Select, cut: Truncation) -> ParsedSelect:
+    """A statement that groups by a truncated time: over windows, `min` of it is that time."""
+    keys = [normal(key) for key in cut.keys]
+
+    def changed(node: Node) -> Node:
+        if is_aggregate(node):
+            return node
+        if isinstance(node, Op) and node.op == "AS":
+            return Op("AS", (changed(node.args[0]), node.args[1]), at=node.at)
+        return Call("min", (node,), at=node.at) if normal(node) in keys else rebuild(node, changed)
+
+    rest = tuple(key for key in select.group if normal(key) not in keys)
+    made = replace(
+        select,
+        items=tuple(map(changed, select.items)),
+        having=None if select.having is None else changed(select.having),
+        group=rest,
+        needs=(NO_NULLS, *cut.needs),
+    )
+    return ParsedSelect(
+        made, ((None, cut.window),), cut.time, lambda node: False, window_as=_of_answers
     )
 
 

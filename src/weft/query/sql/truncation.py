@@ -1,0 +1,168 @@
+"""GROUP BY a truncated time: days, months and so on, as windows over a time that fits them.
+
+    GROUP BY to_date(ts)                     1 day over CAST(ts AS TIMESTAMP_NTZ)
+    GROUP BY date_trunc('month', ts)         1 over year(ts) * 12 + month(ts), an integer axis
+    GROUP BY floor(unix_timestamp(ts) / 300) 300 seconds over ts
+
+Days and longer are those of the session's time zone, whatever its clocks do: its local time has no
+zone. Within such a window the truncated time is one value, so `min` of it stands in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weft.query.duration import MICROSECONDS
+from weft.query.expression import function_name
+from weft.query.normal import normal
+from weft.query.source import UTC
+from weft.query.sql.nodes import is_call
+from weft.query.syntax.literals import string_value
+from weft.query.syntax.tree import Call, Cast, Literal, Node, Op
+from weft.query.syntax.writer import write
+from weft.query.window import Window
+
+_DAY = MICROSECONDS["day"]
+_UNITS = {
+    **dict.fromkeys(("day", "dd"), "day"),
+    "week": "week",
+    **dict.fromkeys(("month", "mm", "mon"), "month"),
+    "quarter": "quarter",
+    **dict.fromkeys(("year", "yyyy", "yy"), "year"),
+    **{unit: unit for unit in ("hour", "minute", "second")},
+}
+_FORMATS = {
+    "yyyy": "year",
+    "yyyy-MM": "month",
+    "yyyyMM": "month",
+    "yyyy-MM-dd": "day",
+    "yyyyMMdd": "day",
+    "yyyy-MM-dd HH": "local hour",
+    "yyyy-MM-dd HH:mm": "local minute",
+}
+_PARTS = {
+    frozenset(("year",)): "year",
+    frozenset(("year", "quarter")): "quarter",
+    frozenset(("year", "month")): "month",
+    frozenset(("year", "month", "day")): "day",
+}
+_PART_NAMES = {"dayofmonth": "day"}
+
+
+@dataclass(frozen=True)
+class Truncation:
+    """Keys that together are one window over a time."""
+
+    keys: tuple[Node, ...]
+    time: str
+    """SQL of the time that the window is over."""
+    window: Window
+    needs: tuple[str, ...] = ()
+
+
+def truncation(group: Sequence[Node]) -> Truncation | None:
+    """The keys of a GROUP BY that truncate a time, as a window; None if there are none.
+
+    >>> from weft.query.syntax.reader import read_expression
+    >>> found = truncation([read_expression("k"), read_expression("to_date(ts)")])
+    >>> found.time, found.window
+    ('CAST(ts AS TIMESTAMP_NTZ)', Window(range='1 day', slide='1 day'))
+    """
+    single = [(key, found) for key in group if (found := _single(key)) is not None]
+    if len(single) == 1:
+        key, (time, unit) = single[0]
+        return _window((key,), time, unit)
+    if single:
+        return None
+    parts = [(key, found) for key in group if (found := _part(key)) is not None]
+    times = {write(normal(time)) for _, (time, _) in parts}
+    names = frozenset(name for _, (_, name) in parts)
+    if len(times) != 1 or len(names) != len(parts) or names not in _PARTS:
+        return None
+    return _window(tuple(key for key, _ in parts), parts[0][1][0], _PARTS[names])
+
+
+def _single(key: Node) -> tuple[Node, str] | None:
+    """A time, and the unit that a key cuts it to; a number of seconds as a unit too."""
+    if isinstance(key, Cast) and key.function == "CAST" and key.to == "DATE":
+        return key.value, "day"
+    if isinstance(key, Op) and key.op == "PAREN":
+        return _single(key.args[0])
+    if isinstance(key, Op) and key.op == "*":
+        return next((found for arg in key.args if (found := _seconds(arg)) is not None), None)
+    if not isinstance(key, Call):
+        return None
+    name, args = function_name(key), key.args
+    if name == "date_trunc" and len(args) == 2:
+        unit = _UNITS.get((_text(args[0]) or "").lower())
+        return None if unit is None else (args[1], unit)
+    if name == "trunc" and len(args) == 2:
+        unit = _UNITS.get((_text(args[1]) or "").lower())
+        return (args[0], unit) if unit in ("week", "month", "quarter", "year") else None
+    if name in ("to_date", "date") and len(args) == 1:
+        return args[0], "day"
+    if name == "last_day" and len(args) == 1:
+        return args[0], "month"
+    if name == "date_format" and len(args) == 2:
+        unit = _FORMATS.get(_text(args[1]) or "")
+        return None if unit is None else (args[0], unit)
+    if name in ("timestamp_seconds", "from_unixtime") and len(args) == 1:
+        return _single(args[0])
+    return _seconds(key)
+
+
+def _seconds(node: Node) -> tuple[Node, str] | None:
+    """`floor(unix_timestamp(ts) / 300)`."""
+    if isinstance(node, Op) and node.op == "PAREN":
+        return _seconds(node.args[0])
+    if not is_call(node, "floor"):
+        return None
+    assert isinstance(node, Call)
+    inside = node.args[0] if len(node.args) == 1 else None
+    if not (isinstance(inside, Op) and inside.op == "/"):
+        return None
+    time, count = inside.args
+    if not (isinstance(time, Call) and is_call(time, "unix_timestamp", "unix_seconds")):
+        return None
+    if len(time.args) != 1 or not (isinstance(count, Literal) and count.text.isdigit()):
+        return None
+    return (time.args[0], count.text) if int(count.text) else None
+
+
+def _part(key: Node) -> tuple[Node, str] | None:
+    """`year(ts)`, `EXTRACT(month FROM ts)`."""
+    if isinstance(key, Cast) and key.function == "EXTRACT":
+        return key.value, key.to.lower()
+    if isinstance(key, Call) and len(key.args) == 1:
+        name = function_name(key)
+        name = _PART_NAMES.get(name, name)
+        if name in ("year", "quarter", "month", "day"):
+            return key.args[0], name
+    return None
+
+
+def _window(keys: tuple[Node, ...], time: Node, unit: str) -> Truncation:
+    text = write(time)
+    if unit.isdigit():
+        length = int(unit) * MICROSECONDS["second"]
+        return Truncation(keys, text, Window.of_units(length, length, 0, "time"))
+    if unit in ("hour", "minute", "second"):
+        length = MICROSECONDS[unit]
+        return Truncation(keys, text, Window.of_units(length, length, 0, "time"), (UTC,))
+    if unit in ("month", "quarter", "year"):
+        axis = {
+            "month": f"year({text}) * 12 + month({text})",
+            "quarter": f"year({text}) * 4 + quarter({text})",
+            "year": f"year({text})",
+        }[unit]
+        return Truncation(keys, axis, Window.of_units(1, 1, 0, "integer"))
+    local = f"CAST({text} AS TIMESTAMP_NTZ)"
+    if unit == "week":  # from Monday on
+        return Truncation(keys, local, Window.of_units(7 * _DAY, 7 * _DAY, 4 * _DAY, "time"))
+    length = _DAY if unit == "day" else MICROSECONDS[unit.removeprefix("local ")]
+    return Truncation(keys, local, Window.of_units(length, length, 0, "time"))
+
+
+def _text(node: Node) -> str | None:
+    return string_value(node) if isinstance(node, Literal) and node.kind == "string" else None
