@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,8 +121,8 @@ def is_of_the_tables(verdict: str) -> bool:
     return lost and any(reason in verdict for reason in OF_THE_TABLES)
 
 
-def main() -> None:
-    """Judge every statement, and write what came of it."""
+def main(names: Sequence[str] = FILES) -> None:
+    """Judge every statement of some files, and write what came of it."""
     from weft.spark.session import local_session
 
     settings = {
@@ -129,7 +131,8 @@ def main() -> None:
         "spark.log.level": "OFF",
     }
     spark = local_session(settings=settings)
-    verdicts = {name: judge(spark, name) for name in FILES}
+    verdicts = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
+    verdicts |= {name: judge(spark, name) for name in names}
     spark.stop()
     VERDICTS.write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARK)
@@ -143,4 +146,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or FILES)

@@ -20,6 +20,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from weft.errors import EngineError, QueryError, WeftError
 from weft.query.names import quoted_name
@@ -295,7 +296,14 @@ class WholeBatch:
             frame.select(window, *rest).createOrReplaceTempView(f"{ANSWERS}{number}")
             views.append(f"{ANSWERS}{number}")
         found = self._run(asked.finish, views)
-        return found.toDF(*self._plain(asked).columns) if _is_spark(asked) else found
+        if not _is_spark(asked):
+            return found
+        plain = self._plain(asked).schema
+        for at, (mine, theirs) in enumerate(zip(found.schema, plain, strict=False)):
+            if isinstance(mine.dataType, T.NullType):  # a key that no grouping of a SELECT has
+                null = F.lit(None).cast(theirs.dataType)
+                found = found.toDF(*(f"c{i}" for i in range(len(plain)))).withColumn(f"c{at}", null)
+        return found.toDF(*plain.names)  # what Spark calls them
 
     def _check_form(self, asked: Asked) -> None:
         """Run a statement as it is if its shared form cannot be, or has other columns."""

@@ -74,5 +74,7 @@ class Dialect:
     """Calls (in upper case) that cannot be shared, and why."""
     in_spark: Callable[[str], str] | None = None
     """A whole statement of it as Spark SQL, if that can be said."""
+    reads_spark: bool = False
+    """Whether it is read as the Spark SQL that it is put into."""
     names_outputs: bool = True
     """Whether HAVING may call outputs and keys by their names."""

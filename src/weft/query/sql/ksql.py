@@ -17,7 +17,8 @@ from weft.errors import QueryError
 from weft.query.duration import format_duration, parse_duration
 from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
 from weft.query.sql.in_spark import STREAM_TIME, calls_in_spark, renamed_words, without
-from weft.query.sql.spark import read as read_spark
+from weft.query.sql.refusals import refuse_statement
+from weft.query.sql.spark import SPARK
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.window import Window
@@ -73,7 +74,9 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     if not any(_is_window(tokens, index) for index in range(len(tokens))):
         raise QueryError(place(sql, tokens[0].start, f"it has no window: accepted is {_FORM}"))
     text = in_spark(sql[tokens[0].start : tokens[-1].end])
-    return read_spark(text, tuple(tokenize(text)))
+    found = tuple(tokenize(text))
+    refuse_statement(text, found, SPARK.refused)
+    return SPARK.read(text, found)
 
 
 def _is_window(tokens: Sequence[Token], index: int) -> bool:
@@ -138,4 +141,5 @@ KSQL = Dialect(
     frame=frame,
     words=Vocabulary(TITLE, window=None),
     in_spark=in_spark,
+    reads_spark=True,
 )

@@ -11,7 +11,8 @@ from weft.errors import QueryError
 from weft.query.duration import format_duration
 from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
 from weft.query.sql.in_spark import table_windows_in_spark, without
-from weft.query.sql.spark import read as read_spark
+from weft.query.sql.refusals import refuse_statement
+from weft.query.sql.spark import SPARK
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.window import Window
@@ -38,7 +39,9 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
         form = "FROM tumble(t, time, size) or hop(t, time, slide, size)"
         reason = f"it has no window: accepted is {form}"
         raise QueryError(place(sql, tokens[0].start, reason))
-    return read_spark(text, tuple(tokenize(text)))
+    found = tuple(tokenize(text))
+    refuse_statement(text, found, SPARK.refused)
+    return SPARK.read(text, found)
 
 
 def frame(window: Window, table: str, time: str) -> Frame:
@@ -60,4 +63,5 @@ RISINGWAVE = Dialect(
     frame=frame,
     words=Vocabulary(TITLE, window=_WORDS),
     in_spark=in_spark,
+    reads_spark=True,
 )
