@@ -80,7 +80,8 @@ def run(
     ]
     table(rows)
     total = sum(answer.rows for answer in answered)
-    click.echo(f"{total:,} rows of {len(answered):,} queries in {seconds:.1f} s")
+    noun = "query" if len(answered) == 1 else "queries"
+    click.echo(f"{total:,} rows of {len(answered):,} {noun} in {seconds:.1f} s")
     tell_beside({one.query: one.why for one in answered if one.why is not None})
     tell_failed({one.query: one.error for one in failed})
     if failed:

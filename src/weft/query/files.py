@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,14 @@ def load_workload(path: str | PathLike[str], *, strict: bool = True) -> Workload
 
 def _as_far_as_read(file: Path, text: str) -> Workload:
     """The queries of those statements that can be read, and why others cannot."""
-    read = read_statements(text)
+    read, taken = [], set[str]()
+    for one in read_statements(text):
+        names = {query.name.casefold() for query in one.queries} or {one.name.casefold()}
+        if names & taken:
+            reason = f"query {one.name!r}: the name is taken by a statement before it"
+            one = replace(one, queries=(), finish=None, refusal=QueryError(reason))
+        taken |= names
+        read.append(one)
     queries = [query for one in read if one.refusal is None for query in one.queries]
     refused = [f"{file}: {one.refusal}" for one in read if one.refusal is not None]
     return Workload(queries, refused=refused, statements=read)

@@ -329,7 +329,9 @@ def _comma(token: Token) -> Token:
 
 
 def _is_field(item: Sequence[Token], alias: str | None) -> bool:
-    return alias is None and len(item) > 2 and item[-2].text == "."
+    if alias is not None or item[-1].kind not in ("name", "quoted"):
+        return False
+    return len(item) == 1 or item[-2].text == "."
 
 
 def _is_itself(alias: str, item: Sequence[Token]) -> bool:

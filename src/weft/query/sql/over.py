@@ -35,7 +35,7 @@ class Lifted:
     aliases: Mapping[str, Sequence[Token]]
     """The items of SELECT that have names of their own, by them, in lower case."""
     fields: Mapping[str, Sequence[Token]] = field(default_factory=dict)
-    """Items such as `window.start`, by the names that they have without being given one."""
+    """Items that are columns or fields, by the names that they have without being given one."""
     extras: list[list[Token]] = field(default_factory=list)
     overs: list[Clause] = field(default_factory=list)
     called: set[str] = field(default_factory=set)

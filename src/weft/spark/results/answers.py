@@ -101,8 +101,8 @@ def counted_first(
     frame: DataFrame, query: Query | None, show: int
 ) -> tuple[int, tuple[dict[str, Any], ...]]:
     """How many rows there are, and the first of them, computed at once."""
-    if not show:
-        return frame.count(), ()
+    if not show or query is None:  # a limit that nothing is sorted for stops at the first rows
+        return frame.count(), _first(frame, query, show)
     seen = Observation()
     first = _first(frame.observe(seen, F.count(F.lit(1)).alias("rows")), query, show)
     return int(seen.get["rows"]), first

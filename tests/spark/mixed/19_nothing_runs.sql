@@ -1,0 +1,4 @@
+-- name: a
+SELECT nosuch FROM trades;
+-- name: b
+SELECT * FROM nowhere;
