@@ -16,21 +16,11 @@ from weft.algebra.part import Option
 from weft.algebra.sketches import hll_size, kll_size
 from weft.errors import AggregateError
 from weft.query.expression import check_scalar, function_name
-from weft.query.functions import AGGREGATES
+from weft.query.functions import AGGREGATES, UNSERVED
 from weft.query.normal import normal
 from weft.query.syntax.lexer import place
 from weft.query.syntax.tree import Call, Literal, Node, Op, Star, walk
 from weft.query.syntax.writer import write
-
-_INSTEAD = {
-    "median": "approx_percentile(x, 0.5)",
-    "percentile": "approx_percentile(x, p)",
-    "percentile_cont": "approx_percentile(x, p)",
-    "percentile_disc": "approx_percentile(x, p)",
-    "try_avg": "avg(x)",
-    "listagg": "collect_list(x)",
-    "string_agg": "collect_list(x)",
-}
 
 
 def is_aggregate(node: Node) -> bool:
@@ -79,8 +69,8 @@ def _fail(sql: str, node: Node, message: str) -> AggregateError:
 
 def hint(name: str) -> str:
     """What to call instead of a function that is no aggregate of weft's."""
-    if name in _INSTEAD:
-        return f"; nearest is {_INSTEAD[name]}"
+    if name in UNSERVED:
+        return f": it {UNSERVED[name]}"
     near = get_close_matches(name, CALLABLE, n=3, cutoff=0.6)
     if near:
         return f"; did you mean {' or '.join(near)}?"

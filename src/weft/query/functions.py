@@ -94,6 +94,48 @@ SPARK_AGGREGATES = frozenset(
 )
 """Every aggregate of Spark 4.3, served or not."""
 
+_VALUES = "keeps every value of a group: approx_percentile(x, p) keeps a sketch"
+_LIST = "depends on an order of rows: collect_list(x), and array_join over the answers"
+_SKETCH = "is a sketch in a format of Spark's own, which weft does not merge: approx_count_distinct"
+_REGRESSION = "is not served yet: it follows from covar_pop, var_pop and avg"
+
+UNSERVED: dict[str, str] = {
+    **dict.fromkeys(
+        ("median", "mode", "percentile", "percentile_cont", "percentile_disc"), _VALUES
+    ),
+    **dict.fromkeys(("listagg", "string_agg"), _LIST),
+    **dict.fromkeys(
+        (
+            *("approx_top_k", "approx_top_k_accumulate", "approx_top_k_combine"),
+            *("count_min_sketch", "hll_sketch_agg", "hll_union_agg", "kll_merge_agg_bigint"),
+            *("kll_merge_agg_double", "kll_merge_agg_float", "kll_sketch_agg_bigint"),
+            *("kll_sketch_agg_double", "kll_sketch_agg_float", "theta_intersection_agg"),
+            *("theta_sketch_agg", "theta_union_agg", "tuple_intersection_agg_double"),
+            *("tuple_intersection_agg_integer", "tuple_sketch_agg_double"),
+            *("tuple_sketch_agg_integer", "tuple_union_agg_double", "tuple_union_agg_integer"),
+        ),
+        _SKETCH,
+    ),
+    **dict.fromkeys(
+        (
+            *("regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope"),
+            *("regr_sxx", "regr_sxy", "regr_syy"),
+        ),
+        _REGRESSION,
+    ),
+    **dict.fromkeys(
+        ("bitmap_and_agg", "bitmap_construct_agg", "bitmap_or_agg"),
+        "is a bitmap in a format of Spark's own: count(DISTINCT x) is exact",
+    ),
+    **dict.fromkeys(("vector_avg", "vector_sum"), "is not served yet: sum its elements apart"),
+    **dict.fromkeys(("grouping", "grouping_id"), "belongs to ROLLUP, CUBE and GROUPING SETS"),
+    "collect_union": "is not served yet: collect_set(x)",
+    "histogram_numeric": "depends on the order of rows: approx_percentile(x, array(...))",
+    "measure": "is of metric views, which have their own aggregates",
+    "try_avg": "is null where a sum overflows: avg(x)",
+}
+"""Aggregates of Spark that are not shared, why, and what is near; a batch runs them as they are."""
+
 OWN_AGGREGATES = frozenset(("first_n", "last_n", "geo_mean", "product", "value_range"))
 """Aggregates that weft adds."""
 
