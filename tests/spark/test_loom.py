@@ -237,3 +237,15 @@ def test_explain_names_the_final_structure_and_why(spark):
     shown = loom.explain(engine="operator", strategy="share_all", rate=1.0)
     assert "finals of sum(v) by subtract: exact numbers" in shown
     assert "finals of max(v) by blocks: 3 queries over the same slices" in shown
+
+
+def test_a_name_of_an_item_that_a_column_has_is_refused(spark):
+    """Spark takes GROUP BY k for the column, and not for the item that SELECT calls so."""
+    df = spark.createDataFrame([(1, "a", "b")], "t INT, k STRING, x STRING")
+    df = df.selectExpr("timestamp_seconds(t) AS ts", "k", "x")
+    text = "SELECT upper(x) AS {0}, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), {0}"
+    with pytest.raises(EngineError, match="there is a column 'k', which Spark takes"):
+        Loom(df).add(text.format("k"), name="q")
+    loom = Loom(df)
+    loom.add(text.format("big"), name="q")
+    assert [row["big"] for row in loom.run()["q"].collect()] == ["B"]

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from weft.errors import EngineError
 from weft.query.query import Query
-from weft.query.source import Source
 
 
 def check_source(query: Query, others: Iterable[Query], time: str, place: str) -> None:
@@ -31,10 +30,12 @@ def check_source(query: Query, others: Iterable[Query], time: str, place: str) -
         )
 
 
-def check_absent(query: Query, source: Source, columns: Iterable[str]) -> None:
+def check_absent(query: Query, columns: Iterable[str]) -> None:
     """Refuse a query that calls an item of SELECT by a name that a column has: Spark takes that."""
+    if query.source is None or not query.source.absent:
+        return
     known = {column.casefold() for column in columns}
-    for name in source.absent:
+    for name in query.source.absent:
         if name in known:
             raise EngineError(
                 f"query {query.name!r}: there is a column {name!r}, which Spark takes where the "

@@ -13,6 +13,7 @@ from weft.engine.fragments.safety import typed_expressions
 from weft.errors import ExpressionError
 from weft.plan.time_axis import TimeAxis
 from weft.query import limits
+from weft.query.one_source import check_absent
 from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
 from weft.spark.batch.fragments import expression_types
@@ -31,6 +32,8 @@ def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> di
     seconds; only where that fails is the culprit looked for.
     """
     limits.check_queries(queries)
+    for query in queries:
+        check_absent(query, df.columns)
     check_parsed(df, queries)
     check_names(df, queries)
     args = list(dict.fromkeys(arg for q in queries for call in q.calls for arg in call.args))

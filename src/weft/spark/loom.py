@@ -84,8 +84,7 @@ class Loom:
             )
         if query.name.lower() in self._queries:
             raise WorkloadError(f"query {query.name!r} is in the loom already; drop it first")
-        if query.source is not None:
-            check_absent(query, query.source, self.df.columns)
+        check_absent(query, self.df.columns)
         check_untrusted([query])
         self._queries[query.name.lower()] = query
         return query
