@@ -33,7 +33,7 @@ class Token(NamedTuple):
 
 _PIECES = re.compile(
     r"""
-      (?P<space>   \s+ | --[^\n]* )
+      (?P<space>   \s+ | --(?:\\\n|[^\r\n])* )
     | (?P<comment> /\* )
     | (?P<string>  [rR]'[^']*' | [rR]"[^"]*"
                  | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" )
@@ -108,10 +108,10 @@ def _check_number(sql: str, position: int, text: str) -> None:
 
 
 def _comment_end(sql: str, start: int) -> int:
-    """Where a bracketed comment ends; they nest."""
+    """Where a bracketed comment ends; they nest, but for hints, as in Spark."""
     depth, position = 0, start
     while True:
-        if sql.startswith("/*", position):
+        if sql.startswith("/*", position) and not (depth and sql.startswith("/*+", position)):
             depth, position = depth + 1, position + 2
         elif sql.startswith("*/", position):
             depth, position = depth - 1, position + 2

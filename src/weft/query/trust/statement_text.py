@@ -21,6 +21,14 @@ from weft.query.trust.untrusted import options_refusal
 from weft.query.trust.value_size import check_value_size
 
 _ONLY_PLAIN = frozenset((*REGULAR, *OPTIONS))
+_SKETCHES = frozenset(
+    (
+        *("approx_count_distinct", "approx_percentile", "approx_top_k", "bitmap_construct_agg"),
+        *("count_min_sketch", "histogram_numeric", "percentile_approx", "stack"),
+    )
+)
+_MOST = 10_000
+"""What a constant of a sketch may be, or one divided by it."""
 _MATCHES = frozenset(("LIKE", "ILIKE", "RLIKE", "REGEXP"))
 
 
@@ -40,6 +48,7 @@ def check_statement_text(sql: str) -> None:
         if token.word in _MATCHES and token.kind == "name":
             _check_match(sql, tokens, index)
         name = token.text.strip("`").lower()
+        _check_sketch(sql, tokens, index, name)
         called = index + 1 < len(tokens) and tokens[index + 1].text == "("
         if called and token.word == "FILTER" and index and tokens[index - 1].text == ")":
             called = False  # the clause
@@ -54,6 +63,20 @@ def check_statement_text(sql: str) -> None:
                     place(sql, token.start, f"{name} is accepted with plain arguments only")
                 )
         index += 1
+
+
+def _check_sketch(sql: str, tokens: Sequence[Token], index: int, name: str) -> None:
+    """Refuse a number in the call of a sketch, or of `stack`, that asks for much memory."""
+    if name not in _SKETCHES or tokens[index + 1 : index + 2] == []:
+        return
+    if tokens[index + 1].text != "(":
+        return
+    for token in tokens[index + 2 : closed(tokens, index + 1)]:
+        if token.kind == "number":
+            value = abs(float(token.text.rstrip("lLsSyYfFdDbB")))
+            if value > _MOST or 0 < value < 1 / _MOST:
+                reason = f"{name} would keep too much for {token.text}: at most {_MOST:,}"
+                raise ExpressionError(place(sql, token.start, reason))
 
 
 def _is_checked(sql: str, text: str, token: Token) -> bool:
@@ -76,7 +99,7 @@ def _is_checked(sql: str, text: str, token: Token) -> bool:
 
 def _check_match(sql: str, tokens: Sequence[Token], index: int) -> None:
     """The pattern of `x RLIKE 'a+'`, as if it were matched with a column."""
-    for pattern in _patterns(tokens, index + 1):
+    for pattern in _patterns(sql, tokens, index + 1):
         if pattern.kind != "string" and tokens[index].word not in ("LIKE", "ILIKE"):
             reason: str | None = "a pattern is accepted as a constant only"
         else:
@@ -86,9 +109,12 @@ def _check_match(sql: str, tokens: Sequence[Token], index: int) -> None:
             raise ExpressionError(place(sql, pattern.start, reason))
 
 
-def _patterns(tokens: Sequence[Token], index: int) -> Iterator[Token]:
+def _patterns(sql: str, tokens: Sequence[Token], index: int) -> Iterator[Token]:
     if index < len(tokens) and tokens[index].word in ("ANY", "SOME", "ALL"):
         index += 1
         yield from (t for t in tokens[index : closed(tokens, index)] if t.kind == "string")
     elif index < len(tokens):
         yield tokens[index]
+        if index + 1 < len(tokens) and tokens[index + 1].kind == "string":
+            reason = "a pattern is accepted as one constant"
+            raise ExpressionError(place(sql, tokens[index + 1].start, reason))

@@ -68,6 +68,13 @@ _NOT_COLUMNS = frozenset(
     name for name in (*NOT_DETERMINISTIC, *CLOCK_WORDS) if name not in CLOCKS | _RANDOM
 )
 
+_HINTS = frozenset(
+    (
+        *("broadcast", "broadcastjoin", "mapjoin", "merge", "mergejoin", "shuffle_merge"),
+        *("shuffle_hash", "shuffle_replicate_nl"),
+    )
+)
+"""Hints that choose a way to join, and no number of partitions."""
 _LONGEST_RANGE = 100_000_000
 
 Json = Any
@@ -132,6 +139,8 @@ def _refusal(
             return f"Spark does not show {name} of {kind}, so that it cannot be judged"
     if kind == "UnresolvedWith" and node.get("allowRecursion"):
         return "WITH RECURSIVE may have no end"
+    if kind == "UnresolvedHint" and str(node.get("name", "")).lower() not in _HINTS:
+        return f"the hint {node.get('name')} is not accepted from an untrusted statement"
     if kind == "UnresolvedRelation":
         return _table_refusal(_listed(node["multipartIdentifier"]), known, tables)
     if kind == "UnresolvedAttribute":
