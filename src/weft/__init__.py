@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from weft.plan.plan import Plan as Plan
     from weft.query.query import Query as Query
     from weft.query.table import WindowTable as WindowTable
+    from weft.query.window import Session as Session
     from weft.query.window import Window as Window
     from weft.query.workload import Workload as Workload
     from weft.sinks.parquet import read_results as read_results
@@ -26,6 +27,7 @@ _PUBLIC = {
     "Loom": "weft.spark.loom",
     "Plan": "weft.plan.plan",
     "Query": "weft.query.query",
+    "Session": "weft.query.window",
     "Statistics": "weft.plan.cost",
     "WeftError": "weft.errors",
     "Window": "weft.query.window",

@@ -96,7 +96,6 @@ def explained_batch(spark: Any, job: Job, *, strict: bool = False) -> dict[str, 
 
 def explained_stream(spark: Any, job: Job) -> dict[str, Any]:
     """The plan that a stream would start or go on with."""
-    from weft.plan.plan import Plan
     from weft.spark.jobs import job_loom
     from weft.stream.catalogue import CatalogueFiles
     from weft.stream.planning import plan_options, stream_plan
@@ -110,7 +109,7 @@ def explained_stream(spark: Any, job: Job) -> dict[str, Any]:
         text = loom.explain(**options)
         notes = [f"run: a new stream, by the {plan.request.options.engine} engine"]
     else:
-        plan = Plan.from_dict(stored.plan)
+        plan = stored.planned
         text = plan.explain()
         held = f"{len(stored.entries):,} queries, change {stored.number}"
         notes = [f"run: goes on with what the checkpoint holds ({held})"]

@@ -42,6 +42,8 @@ class Combined:
     start: Int64
     keys: tuple[pa.Array, ...]
     parts: tuple[tuple[pa.Array, ...], ...]
+    end: Int64 | None = None
+    """Where the windows end, if that is not a range after their start."""
 
 
 @dataclass(frozen=True)

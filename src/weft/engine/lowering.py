@@ -40,13 +40,14 @@ class Lowering:
     def __call__(self, found: Combined) -> pa.Table:
         if self.calls is None:
             columns = [column for part in found.parts for column in part]
-            arrays = [pa.array(found.start), *found.keys, *columns]
+            bounds = [found.start, *([] if found.end is None else [found.end])]
+            arrays = [*map(pa.array, bounds), *found.keys, *columns]
             return pa.table(
                 [a.cast(f.type) for a, f in zip(arrays, self.schema, strict=True)],
                 schema=self.schema,
             )
         window = self.schema.field(0).type
-        ends = (found.start, found.start + self.range)
+        ends = (found.start, found.start + self.range if found.end is None else found.end)
         edges = [pa.array(end).view(window.field(at).type) for at, end in enumerate(ends)]
         arrays = [pa.StructArray.from_arrays(edges, fields=list(window))]
         arrays += [typed(key, self.schema.field(at + 1).type) for at, key in enumerate(found.keys)]

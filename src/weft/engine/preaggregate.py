@@ -116,8 +116,10 @@ class StoreAccumulator:
             kept = fragments != self.signatures.get(0, -1)
             if not kept.all():
                 table, fragments = table.filter(pa.array(kept)).combine_chunks(), fragments[kept]
-        slices = self.edges.slice_start(np.maximum(flat(table, TIME).to_numpy(), OLDEST))
-        needed = self.edges.needed(slices)
+        slices = np.maximum(flat(table, TIME).to_numpy(), OLDEST)
+        # Whether a row is too late for a session is told by its own time, where the watermark is.
+        slices = slices if store.is_session else self.edges.slice_start(slices)
+        needed = np.ones(1, np.bool_) if store.is_session else self.edges.needed(slices)
         if not needed.all():  # between windows that leave gaps
             table, slices = table.filter(pa.array(needed)).combine_chunks(), slices[needed]
             fragments = None if fragments is None else fragments[needed]

@@ -36,6 +36,8 @@ class QueryWindows:
     """The store's number of the query's predicate; None takes every row."""
     parts: tuple[int, ...]
     """The store's numbers of the query's parts, in the query's order."""
+    session: bool = False
+    """Whether they are sessions, of which `range` is the gap."""
 
     def next_start(self, frontier: int) -> int | None:
         """The start of the first window that is still open, or None if all are closed.
@@ -126,6 +128,7 @@ class TreeProgram:
                 if told_apart and not every_shard[target.predicate]
                 else None,
                 parts=layout.needs[target.number],
+                session=layout.is_session,
             )
             for grouping in layout.grouping_sets
             for target in grouping.targets
@@ -153,6 +156,11 @@ class TreeProgram:
     def mean_slice(self) -> int:
         """How long a slice is on average, in units of the axis."""
         return max(1, round(1.0 / sum(1.0 / step for _, step in self.progressions)))
+
+    @property
+    def is_session(self) -> bool:
+        """Whether its windows are sessions; a tree has sessions only, or none."""
+        return any(service.session for service in self.services)
 
     @property
     def live_mask(self) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from weft.plan.tree import Tree
 from weft.query.duration import format_duration
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 if TYPE_CHECKING:
     from weft.plan.plan import Plan
@@ -60,7 +60,7 @@ def _tree(plan: Plan, tree: Tree) -> list[str]:
         return lines + [f"   {line}" for line in tree.coverage.explain_lines()]
     shown = tree.rows[:QUERIES_SHOWN]
     entries = [
-        f"{plan.request.names[int(row)]}: {describe_window(plan.request.table[int(row)])}"
+        f"{plan.request.names[int(row)]}: {describe_window(_window(plan, int(row)))}"
         + _asked(plan, int(row))
         for row in shown
     ]
@@ -68,6 +68,10 @@ def _tree(plan: Plan, tree: Tree) -> list[str]:
         entries.append(f"and {len(tree.rows) - len(shown):,} more")
     marks = ["├─"] * (len(entries) - 1) + ["└─"]
     return lines + [f"{mark} {entry}" for mark, entry in zip(marks, entries, strict=True)]
+
+
+def _window(plan: Plan, row: int) -> Window:
+    return plan.request.table[row] if plan.request.queries is None else plan.queries[row].window
 
 
 def _asked(plan: Plan, row: int) -> str:
@@ -98,6 +102,8 @@ def describe_window(window: Window) -> str:
     >>> describe_window(Window(range="12 minutes", slide="5 minutes"))
     '12 minutes every 5 minutes'
     """
+    if isinstance(window, Session):
+        return f"sessions with gaps of {format_duration(window.gap)}"
     show = format_duration if window.axis == "time" else str
     text = f"{show(window.range)} every {show(window.slide)}"
     return text + (f" from {show(window.offset)}" if window.phase else "")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from weft.algebra.positional import ordered
 from weft.algebra.registry import monoid_of
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 if TYPE_CHECKING:
     from weft.algebra.aggregate import Aggregate
@@ -135,6 +135,11 @@ class Layout:
     def part_columns(self) -> tuple[str, ...]:
         """Every part's columns."""
         return tuple(column for part in self.parts for column in self.columns(part))
+
+    @property
+    def is_session(self) -> bool:
+        """Whether the windows are sessions, whose slices also have a first and a last time."""
+        return any(isinstance(query.window, Session) for query in self.queries)
 
     def progressions(self) -> list[tuple[int, int]]:
         """The edges of all windows as distinct `(offset, step)`, none contained in another."""

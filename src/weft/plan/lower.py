@@ -30,7 +30,7 @@ def lowered_outputs(layout: Layout, query: Query) -> dict[str, str]:
 def lowered(layout: Layout, query: Query, axis: TimeAxis) -> Steps:
     """The plain query's answers, from the combined partials of all targets."""
     _, target = layout.places[layout.queries.index(query)]
-    columns = {"window": axis.window("start", query.window.range)}
+    columns = {"window": axis.of_query(query.window)}
     columns |= {key.name: f"k{layout.keys.index(key.expression)}" for key in query.keys}
     columns |= lowered_outputs(layout, query)
     listed = tuple((sql, quote(name)) for name, sql in columns.items())
@@ -52,7 +52,7 @@ def having_condition(layout: Layout, query: Query, axis: TimeAxis) -> str | None
         f"weft_c{number}": _answer(layout, query, call) for number, call in enumerate(having.calls)
     }
     condition = read_expression(having.render(list(makes)))
-    makes["window"] = axis.window("start", query.window.range)
+    makes["window"] = axis.of_query(query.window)
     makes |= {key.name.lower(): f"k{layout.keys.index(key.expression)}" for key in query.keys}
 
     def put(node: Node, own: frozenset[str] = frozenset()) -> Node:

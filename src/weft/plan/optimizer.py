@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from weft.errors import PlanError
 from weft.plan.cost import CostModel, Model, Statistics
+from weft.plan.edges import measure
 from weft.plan.plan import Plan, PlanReport
 from weft.plan.request import Engine, Options, Request
 from weft.query.table import WindowTable
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 if TYPE_CHECKING:
     from weft.plan.coverage import CoveragePlan
@@ -222,8 +223,13 @@ def _cover(request: Request) -> Plan:
 
     labels = np.zeros(len(request.table), dtype=np.int64)
     coverages: dict[int, CoveragePlan] = {}
-    for tree, rows in enumerate(request.groups()):
+    groups = request.groups()
+    rates = np.full(len(groups), np.nan)
+    for tree, rows in enumerate(groups):
         labels[rows] = tree
+        if request.queries is not None and isinstance(request.queries[rows[0]].window, Session):
+            rates[tree] = measure(request.table.take(rows)).value  # no window covers a session
+            continue
         coverages[tree] = weave_coverage(
             list(request.table.take(rows)),
             rate=request.options.rate / request.unit,
@@ -233,7 +239,7 @@ def _cover(request: Request) -> Plan:
     return Plan(
         request,
         labels,
-        np.full(len(coverages), np.nan),
+        rates,
         coverages,
         PlanReport(
             strategy=request.options.strategy,

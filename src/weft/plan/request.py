@@ -108,7 +108,7 @@ class Request:
             return cls(RowNames(len(queries)), queries, None, options)
         listed = list(queries)
         if all(isinstance(item, Window) for item in listed):
-            table = WindowTable.of_windows(item for item in listed if isinstance(item, Window))
+            table = WindowTable.of_windows(item.cut for item in listed if isinstance(item, Window))
             return cls(RowNames(len(listed)), table, None, options)
         from weft.query.query import Query
         from weft.query.workload import Workload
@@ -122,7 +122,7 @@ class Request:
                 )
             asked.append(item)
         workload = Workload(asked)
-        table = WindowTable.of_windows(query.window for query in workload)
+        table = WindowTable.of_windows(query.window.cut for query in workload)
         return cls([q.name for q in workload], table, tuple(workload), options)
 
     @property

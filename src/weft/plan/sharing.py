@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from weft.query.window import Session, Window
+
 if TYPE_CHECKING:
     from weft.query.query import Query
 
@@ -17,7 +19,7 @@ Parts = Literal["compatible", "equal"]
 class Compatibility:
     """What two queries must have in common to share a tree.
 
-    - `axis`: always.
+    - `axis`, and the kind of window: always. Sessions are put together from slices of their own.
     - keys: with `keys="separate"` the same group-by keys; with `"union"` a tree aggregates by
       the union of its queries' keys and every query folds away the keys that it did not ask for.
     - parts: a tree's partial holds the union of its queries' lifted parts, so bounded parts are
@@ -37,7 +39,10 @@ class Compatibility:
         from weft.algebra.registry import monoid_of
 
         heavy = frozenset(part for part in query.parts if not monoid_of(part).bounded)
-        entries: list[tuple[str, object]] = [("axis", query.window.axis)]
+        entries: list[tuple[str, object]] = [
+            ("axis", query.window.axis),
+            ("kinds of window", kind_of(query.window)),
+        ]
         if self.keys == "separate":
             entries.append(("group-by keys", frozenset(key.expression for key in query.keys)))
         if self.parts == "equal":
@@ -61,6 +66,11 @@ class Compatibility:
             if mine != yours:
                 return f"their {what} differ: {_show(mine)} and {_show(yours)}"
         return None
+
+
+def kind_of(window: Window) -> str:
+    """What windows must have in common, beside their axis, to be made of the same slices."""
+    return "sessions" if isinstance(window, Session) else "fixed windows"
 
 
 def _show(value: object) -> str:

@@ -11,6 +11,7 @@ from weft.plan.layout import Layout
 from weft.plan.lower import lowered
 from weft.plan.steps import to_select
 from weft.plan.time_axis import Kind, TimeAxis, quote
+from weft.query.window import Session
 
 if TYPE_CHECKING:
     from weft.plan.plan import Plan
@@ -60,6 +61,11 @@ def views(
 ) -> Iterator[View]:
     """The views of one tree: slices or windows from windows, then the answers of its queries."""
     queries = [plan.queries[int(row)] for row in tree.rows]
+    if isinstance(queries[0].window, Session):
+        raise PlanError(
+            f"query {queries[0].name!r}: sessions have no SQL over slices: write_query gives the "
+            f"plain statement"
+        )
     layout = Layout.of(queries, axis.quoted, types)
     prefix = f"weft_tree{tree.number}_"
     answers = {}

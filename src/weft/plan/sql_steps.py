@@ -97,7 +97,14 @@ def folded(layout: Layout, fold: GroupingSet) -> Steps:
     """The partials of a fold, from the tree's: the keys that it does not ask for go."""
     names = ["slice", *([] if len(layout.predicates) == 1 else ["fragment"])]
     names += [f"k{i}" for i in fold.keys]
-    return (Group(same(names), merges(layout, "slice")),)
+    return (Group(same(names), (*bounds(layout), *merges(layout, "slice"))),)
+
+
+def bounds(layout: Layout, first: str = "first", last: str = "last") -> Columns:
+    """The first and last time of slices that sessions are made of; none for other windows."""
+    if not layout.is_session:
+        return ()
+    return ((f"min({first})", "first"), (f"max({last})", "last"))
 
 
 def windows(layout: Layout, fold: GroupingSet) -> Steps:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from weft.query.window import Axis
+from weft.query.window import Axis, Session, Window
 
 Kind = Literal["timestamp", "timestamp_ntz", "date", "integer"]
 
@@ -68,10 +68,17 @@ class TimeAxis:
 
     def window(self, start: str, range: int) -> str:
         """SQL of the window struct that starts at `start`, SQL of a long."""
-        return (
-            f"named_struct('start', {self.instant(start)}, "
-            f"'end', {self.instant(f'({start} + {range}L)')})"
-        )
+        return self.session(start, f"({start} + {range}L)")
+
+    def session(self, start: str, end: str) -> str:
+        """SQL of the window struct from `start` to `end`, SQL of longs."""
+        return f"named_struct('start', {self.instant(start)}, 'end', {self.instant(end)})"
+
+    def of_query(self, window: Window) -> str:
+        """SQL of the window of a row of combined partials: their `start`, a session's `end`."""
+        if isinstance(window, Session):
+            return self.session("start", "end")
+        return self.window("start", window.range)
 
 
 def quote(name: str) -> str:

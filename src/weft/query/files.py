@@ -7,6 +7,7 @@ queries:
     range: 12 minutes       # an integer on an integer axis
     slide: 5 minutes        # left out: the window tumbles
     offset: 1 minute        # optional
+                            # gap: 30 minutes instead of these: sessions
     where: volume > 50000
     by: [symbol]
     having: n > 10
@@ -31,12 +32,12 @@ from weft.query.query import Query
 from weft.query.query_limits import QueryLimits
 from weft.query.quoting import quoted
 from weft.query.sql import parse_queries, read_statements
-from weft.query.window import Window
+from weft.query.window import Session, Window
 from weft.query.workload import Workload
 
 _TOP = ("queries", "rate")
 _WINDOW = ("range", "slide", "offset")
-_QUERY = ("name", "aggs", *_WINDOW, "where", "by", "having", "limits")
+_QUERY = ("name", "aggs", *_WINDOW, "gap", "where", "by", "having", "limits")
 _SUFFIXES = (".yaml", ".yml", ".json", ".sql")
 
 
@@ -120,16 +121,26 @@ def read_entry(entry: Any, position: int) -> list[Query]:
         limits = QueryLimits.of(entry.get("limits"))
         return found if limits is None else [query.limited(limits) for query in found]
     _check_fields(entry, _QUERY, "a query")
-    for field in ("name", "aggs", "range"):
+    for field in ("name", "aggs", *(("range",) if entry.get("gap") is None else ())):
         if field not in entry:
             raise WorkloadError(f"{field} is missing")
-    window = Window(**{name: entry[name] for name in _WINDOW if entry.get(name) is not None})
+    window = _window(entry)
     optional = ("where", "having", "limits")
     rest = {name: entry[name] for name in optional if entry.get(name) is not None}
     by = entry.get("by") or ()
     if not isinstance(by, (str, list, tuple)):
         raise WorkloadError(f"by={quoted(by)} is not a list of columns")
     return [Query(entry["name"], aggs=entry["aggs"], window=window, by=by, trusted=False, **rest)]
+
+
+def _window(entry: Mapping[str, Any]) -> Window:
+    """The windows of an entry, or its sessions."""
+    given = {name: entry[name] for name in _WINDOW if entry.get(name) is not None}
+    if entry.get("gap") is None:
+        return Window(**given)
+    if given:
+        raise WorkloadError(f"gap is of sessions, which have no {', no '.join(given)}")
+    return Session(gap=entry["gap"])
 
 
 def _check_fields(data: Mapping[Any, Any], accepted: tuple[str, ...], what: str) -> None:

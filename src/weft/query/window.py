@@ -1,8 +1,11 @@
-"""A window: where it starts, how long it is, how often it comes."""
+"""A window: where it starts, how long it is, how often it comes; or a session, which rows end."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import accumulate
+from operator import mul
 from typing import Any, Literal
 
 from weft.errors import WindowError
@@ -85,6 +88,11 @@ class Window:
         starts = (self.phase, self.slide)
         return (starts,) if end == self.phase else (starts, (end, self.slide))
 
+    @property
+    def cut(self) -> Window:
+        """The window by whose edges rows are cut into slices: its own, but for sessions."""
+        return self
+
     def to_dict(self) -> dict[str, Any]:
         """The window as JSON values; `from_dict` reads it back."""
         return {
@@ -97,6 +105,8 @@ class Window:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Window:
         """Read what `to_dict` wrote."""
+        if "gap" in data:
+            return Session(gap=timedelta(microseconds=data["gap"]))
         return cls.of_units(data["range"], data["slide"], data["offset"], data["axis"])
 
     def __repr__(self) -> str:
@@ -105,3 +115,63 @@ class Window:
         if self.offset:
             terms.append(f"offset={show(self.offset)!r}")
         return f"Window({', '.join(terms)})"
+
+
+class Session(Window):
+    """Sessions: rows of a group belong together while no two neighbours are more than `gap` apart.
+
+    As Spark's `session_window`: a session starts with its first row and ends `gap` after its last.
+    Rows less than `gap` apart are in one session, whatever else comes, so those of a slice that is
+    no longer than the gap are: sessions of every gap are put together from the same slices, each of
+    which knows its first and last time.
+
+    >>> s = Session(gap="7 minutes")
+    >>> s, s.range, s.cut
+    (Session(gap='7 minutes'), 420000000, Window(range='5 minutes', slide='5 minutes'))
+    >>> s == Window(range="7 minutes")
+    False
+    """
+
+    def __init__(self, *, gap: Duration) -> None:
+        if isinstance(gap, int):
+            raise WindowError(
+                f"gap={quoted(gap)}: sessions are over time, so a gap is a duration such as "
+                f"'30 minutes'"
+            )
+        super().__init__(range=parse_gap(gap))
+        object.__setattr__(self, "axis", "time")
+
+    @property
+    def gap(self) -> int:
+        """How long a group is without rows before its session ends, in microseconds."""
+        return self.range
+
+    @property
+    def cut(self) -> Window:
+        """A tumbling window no longer than the gap; of two gaps, one's divides the other's."""
+        step = max(step for step in _STEPS if step <= self.gap)
+        return Window.of_units(step, step)
+
+    def progressions(self) -> tuple[tuple[int, int], ...]:
+        """The edges of its slices; sessions themselves have none that are known beforehand."""
+        return self.cut.progressions()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The session as JSON values; `Window.from_dict` reads it back."""
+        return {"gap": self.gap}
+
+    def __repr__(self) -> str:
+        return f"Session(gap={format_duration(self.gap)!r})"
+
+
+def parse_gap(gap: Duration) -> int:
+    """A gap in microseconds; it must be longer than nothing."""
+    found = parse_duration(gap, "gap")
+    if found <= 0:
+        raise WindowError(f"gap={quoted(gap)} must be longer than nothing")
+    return found
+
+
+_STEPS = tuple(accumulate([1, *[10] * 6, 5, 3, 4, 5, 3, 4, 6, 2, 2], mul))
+"""Lengths of slices for sessions, each a multiple of the one before: a microsecond, ten, ..., 1, 5
+and 15 seconds, 1, 5 and 15 minutes, 1, 6 and 12 hours, a day."""

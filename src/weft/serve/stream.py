@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.plan.plan import Plan
 from weft.serve.source import Kind, Snapshot, check_size
 from weft.stream.catalogue import Catalogue, CatalogueFiles
 from weft.stream.heartbeat import Pulse
@@ -75,7 +74,7 @@ class StreamSource:
         if number not in self._known:
             assert self.checkpoint is not None
             catalogue: Catalogue = CatalogueFiles(self.checkpoint).read(number)
-            plan = Plan.from_dict(catalogue.plan)
+            plan = catalogue.planned
             check_size(plan)
             newest = sorted(self._known)[-1:]
             self._known = {one: self._known[one] for one in newest}  # this one and that before

@@ -57,6 +57,11 @@ class Folder:
         names = [info.base_name for info in found if info.type == fs.FileType.File]
         return sorted(name for name in names if not name.startswith("."))
 
+    def has(self, name: str) -> bool:
+        """Whether a file is there, without a look at the others."""
+        info = self.system.get_file_info(f"{self.path}/{name}")
+        return bool(info.type == fs.FileType.File)
+
     def write(self, name: str, kind: str, body: Any) -> None:
         """Write a file in one step: whoever reads sees the old one or the new one."""
         text = json.dumps(body, separators=(",", ":"), sort_keys=True)

@@ -29,6 +29,7 @@ from weft.query.source import NO_NULLS, UTC, Relation
 from weft.query.sql.composed import ANSWERS
 from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.reading import Statement
+from weft.query.window import Session
 from weft.spark.as_written import as_written
 from weft.spark.check import check_queries
 from weft.spark.failures import short, spark_message
@@ -40,8 +41,8 @@ from weft.spark.results.sound import Failed, SoundResults
 Made = TypeVar("Made")
 SourceKey = tuple[str, str, str]
 """What WITH defines, what FROM says, and the column of time."""
-_IS_WINDOW = {"spark.timeWindow": True}
-"""By this Spark knows a column of windows, for window_time and for windows of windows."""
+_IS_WINDOW, _IS_SESSION = {"spark.timeWindow": True}, {"spark.sessionWindow": True}
+"""By these Spark knows a column of windows, for window_time and for windows of windows."""
 _UTC = ("UTC", "ETC/UTC", "GMT", "ETC/GMT", "Z", "+00:00", "ZULU")
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 _ERRORS = (WeftError, *_SPARK_ERRORS)
@@ -291,7 +292,8 @@ class WholeBatch:
         views = []
         for number, query in enumerate(asked.queries):
             frame = self._results[self._key(query)].all()[query.name]
-            window = F.col("window").alias("window", metadata=_IS_WINDOW)
+            marked = _IS_SESSION if isinstance(query.window, Session) else _IS_WINDOW
+            window = F.col("window").alias("window", metadata=marked)
             rest = [F.col(quoted_name(name)) for name in frame.columns if name != "window"]
             frame.select(window, *rest).createOrReplaceTempView(f"{ANSWERS}{number}")
             views.append(f"{ANSWERS}{number}")

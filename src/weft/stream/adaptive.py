@@ -35,7 +35,7 @@ class Adapter:
         now = time.monotonic() if now is None else now
         if rate is None or tally.batches < BATCHES or now - self.changed_at < PAUSE:
             return None
-        plan = Plan.from_dict(catalogue.plan)
+        plan = catalogue.planned
         plan = repriced(plan, rate, measured_statistics(plan, catalogue, tally))
         better = plan_request(plan.request)
         if plan.cost <= (1.0 + plan.request.options.tolerance) * better.cost:

@@ -25,6 +25,13 @@ class NeedsRestart(Exception):
 
 
 @dataclass(frozen=True)
+class ReadQuery:
+    """The query of a request, read and checked once: requests that wait are looked at again."""
+
+    query: Query
+
+
+@dataclass(frozen=True)
 class Burst:
     """What some changes, one after the other, come to."""
 
@@ -147,7 +154,7 @@ class Burst:
         """The catalogue with the change made: one number more, whatever it comes to."""
         made = replace(catalogue, number=catalogue.number + 1, batch=progress.batch + 1)
         if self.replans:
-            plan = self.plan or self._applied(Plan.from_dict(catalogue.plan))
+            plan = self.plan or self._applied(catalogue.planned)
             made = next_catalogue(catalogue, plan, progress, self.backfill, types, hashed)
         if self.pausing:
             made = made.with_paused(self.pausing, self.why)
@@ -186,8 +193,26 @@ def added_queries(asked: Sequence[Change]) -> list[Query]:
     return [_query(change["query"]) for change in _flat(asked) if change["op"] == "add"]
 
 
-def _query(given: Query | Mapping[str, Any]) -> Query:
+def read_change(change: Change) -> Change:
+    """A request as it came, with its queries read; an error says what is wrong with one."""
+    if change["op"] == "all":
+        return {**change, "changes": [read_change(one) for one in change["changes"]]}
+    if change["op"] != "add":
+        return change
+    return {**change, "query": ReadQuery(_query(change["query"]))}
+
+
+def names_of(change: Change) -> list[str]:
+    """The queries that a change names, as they are called in it."""
+    if change["op"] == "all":
+        return [name for one in change["changes"] for name in names_of(one)]
+    return [_query(change["query"]).name] if change["op"] == "add" else [change.get("name", "")]
+
+
+def _query(given: Query | ReadQuery | Mapping[str, Any]) -> Query:
     """The query of a request: what comes from outside, as text, is not to be trusted."""
+    if isinstance(given, ReadQuery):
+        return given.query
     query = given if isinstance(given, Query) else Query.from_dict(dict(given), trusted=False)
     check_untrusted([query])
     return query

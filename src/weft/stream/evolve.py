@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from weft.engine.program import FAR, QueryWindows
 from weft.plan.plan import Plan
 from weft.plan.time_axis import quote
 from weft.query.query import Query
+from weft.query.window import Session
 from weft.stream.catalogue import Assignment, Catalogue, Entry, Progress, Settings
 from weft.stream.tree_schema import TreeSchema, first_start
 
@@ -41,7 +42,7 @@ def next_catalogue(
     """
     since = -FAR if progress.max_event_time is None else progress.max_event_time + 1
     frontier = -FAR if progress.frontier is None else progress.frontier
-    old = {entry.query.name.lower(): entry for entry in now.entries if _same(entry, plan)}
+    old = {entry.query.name.lower(): entry for entry in _unchanged(now, plan)}
     served = _Stores(now, old, frontier, types or {}, hashed)
     entries: dict[str, Entry] = {}
     next_query = now.next_query
@@ -79,11 +80,13 @@ def next_catalogue(
     )
 
 
-def _same(entry: Entry, plan: Plan) -> bool:
-    """Whether the entry's query is in the plan, unchanged."""
-    named = {query.name.lower(): query for query in plan.queries}
-    found = named.get(entry.query.name.lower())
-    return found is not None and _text(found) == _text(entry.query)
+def _unchanged(now: Catalogue, plan: Plan) -> Iterator[Entry]:
+    """The entries whose queries are in the plan as they were."""
+    asked = {query.name.lower(): query for query in plan.queries}
+    for entry in now.entries:
+        found = asked.get(entry.query.name.lower())
+        if found is entry.query or (found is not None and _text(found) == _text(entry.query)):
+            yield entry
 
 
 def _text(query: Query) -> dict[str, Any]:
@@ -139,6 +142,9 @@ class _Stores:
                 if entry is not None:
                     number = entry.assignments[-1].store
                     votes[number] = votes.get(number, 0) + 1
+            if isinstance(queries[0].window, Session):
+                found += self._sessions(queries)
+                continue
             free = {number: count for number, count in votes.items() if number not in taken}
             store = max(free, key=lambda number: (free[number], -number), default=None)
             rest = queries
@@ -151,6 +157,23 @@ class _Stores:
                 found.append((self._open(rest), rest))
         return found
 
+    def _sessions(self, queries: Sequence[Query]) -> list[tuple[int, list[Query]]]:
+        """Sessions stay where they are: one that is open cannot be handed over at any time."""
+        stay: dict[int, list[Query]] = {}
+        new = []
+        for query in queries:
+            entry = self.old.get(query.name.lower())
+            if entry is None:
+                new.append(query)
+            else:
+                stay.setdefault(entry.assignments[-1].store, []).append(query)
+        rest: list[Query] = []
+        for query in new:
+            fit = [number for number in stay if self.known[number].admits(query)]
+            place = max(fit, key=lambda number: len(stay[number]), default=None)
+            (rest if place is None else stay[place]).append(query)
+        return [*stay.items(), *([(self._open(rest), rest)] if rest else [])]
+
     def _open(self, queries: Sequence[Query]) -> int:
         number, self.next_store = self.next_store, self.next_store + 1
         self.new[number] = list(queries)
@@ -159,7 +182,7 @@ class _Stores:
     def complete_from(self, number: int, query: Query, since: int, wants_old: bool) -> int:
         """The first window that the store can answer for a query that it has not served so far."""
         store = self.known.get(number)
-        if not wants_old or store is None:
+        if not wants_old or store is None or isinstance(query.window, Session):
             return first_start(query.window, since)
         extended = store.serving([*self._queries_of(number), query], since, self.types)
         kept = self._kept_from(number)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
 from weft.errors import WeftError
-from weft.stream.burst import NeedsRestart
+from weft.stream.burst import NeedsRestart, names_of, read_change
 from weft.stream.requests import Requests
 
 _PAUSE, _REST = 0.1, 2.0
@@ -54,9 +54,12 @@ class Handling:
         self._next = 0.0
         """When requests are looked at again while others wait for their turn."""
         self._restarting: list[Request] = []
+        self._made: list[tuple[str, dict[str, Any]]] = []
+        """Tickets of what is carried out, and since when, until whoever asked is told."""
 
     def carry_out(self) -> None:
         """Look at what has been asked for, and see to it that it is done."""
+        self.tell()
         with self._lock:
             restarting, self._restarting = self._restarting, []
         self._make(restarting, self._stream.restart)
@@ -68,9 +71,24 @@ class Handling:
         for ticket, body in taken:
             if body["op"] == "preview":
                 self._preview(ticket, body)
-        self._accept([one for one in taken if one[1]["op"] != "preview"])
+        self._accept([*self._read([one for one in taken if one[1]["op"] != "preview"])])
         # Those that wait are looked at again with those that come: not for every one of them.
         self._next = time.monotonic() + max(_PAUSE, _REST * (time.monotonic() - began))
+
+    def tell(self) -> None:
+        """Answer the requests that are carried out: not while the next micro-batch waits for it."""
+        with self._lock:
+            made, self._made = self._made, []
+        for ticket, since in made:
+            self._requests.reply(ticket, None, since)
+
+    def _read(self, taken: Sequence[Request]) -> Iterator[Request]:
+        """The requests with their queries read; one that cannot be is answered at once."""
+        for ticket, body in taken:
+            try:
+                yield ticket, dict(read_change(body))
+            except Exception as error:
+                self._requests.reply(ticket, self._said(error))
 
     def _preview(self, ticket: str, body: dict[str, Any]) -> None:
         try:
@@ -126,10 +144,16 @@ class Handling:
             self._make(some[:half], change)
             self._make(some[half:], change)
             return
-        for ticket, _ in some:
-            self._requests.reply(ticket, None, made)
+        self._made += [(ticket, made | _starts(body, made)) for ticket, body in some]
 
     def _said(self, error: Exception) -> str:
         # Whoever asked must hear of it, and the request not come again.
         text = str(error) if isinstance(error, WeftError) else f"{type(error).__name__}: {error}"
         return self._hide(text)
+
+
+def _starts(body: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+    """The first windows of the queries that one request names, of all that a change tells of."""
+    starts = made.get("complete_from", {})
+    asked = {name.lower() for name in names_of(body)}
+    return {"complete_from": {name: at for name, at in starts.items() if name.lower() in asked}}

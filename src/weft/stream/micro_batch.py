@@ -20,6 +20,7 @@ from weft.engine.program import Program, TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.bucket import Bucket, KeyValue
 from weft.engine.state.due import changed_answers, closing_answers
+from weft.engine.state.sessions import session_answers
 from weft.errors import EngineError
 from weft.sinks.wire import FIGURES, to_wire
 from weft.stream.deployment import Lookup
@@ -77,14 +78,19 @@ class MicroBatches:
         for store in self.program.stores:
             started = time.perf_counter()
             shipments = [s for p in parcels for s in p.shipments if s.store == store.number]
-            delta = self._absorb(bucket, store, shipments)
+            shards, rows = self._received(bucket, store, shipments)
+            if store.is_session:
+                delta = None
+            else:
+                delta = None if shards is None else bucket.absorb(store, shards, rows)
             merged = time.perf_counter()
             merging[store.number] = merged - started
-            found = (
-                closing_answers(bucket, store, watermark)
-                if self.program.mode == "append"
-                else changed_answers(bucket, store, delta)
-            )
+            if store.is_session:
+                found = session_answers(bucket, store, shards, rows, watermark)
+            elif self.program.mode == "append":
+                found = closing_answers(bucket, store, watermark)
+            else:
+                found = changed_answers(bucket, store, delta)
             for combined in found:
                 self._lower(combined, output)
             answering[store.number] = time.perf_counter() - merged
@@ -121,7 +127,9 @@ class MicroBatches:
     def _lower(self, combined: Combined, output: _Output) -> None:
         """Add the answers of each query; where queries differ in nothing but name, one table."""
         made: dict[Any, pa.Table] = {}
-        groups = by_window(combined.start, self.slides[combined.queries[0]])
+        groups = {}  # a session is one group's
+        if combined.end is None:
+            groups = by_window(combined.start, self.slides[combined.queries[0]])
         for query in combined.queries:
             self.program.bounds.check_own(query, "groups", output.count(query, groups))
             lowering = self.lowerings[query]
@@ -133,9 +141,10 @@ class MicroBatches:
             output.add(query, made[lowering.answers])
             self.program.bounds.check_own(query, "answers", output.rows(query))
 
-    def _absorb(
+    def _received(
         self, bucket: Bucket, store: TreeProgram, shipments: list[Shipment]
-    ) -> pa.Table | None:
+    ) -> tuple[pa.Table | None, npt.NDArray[np.int64]]:
+        """A tree's shards, by the bucket's own numbers of fragments, and how many rows each has."""
         tables, counts = [], []
         for shipment in shipments:
             shards, rows = shipment.split()
@@ -146,8 +155,8 @@ class MicroBatches:
             tables.append(store.schema.conform(shards))
             counts.append(rows)
         if not tables:
-            return None
-        return bucket.absorb(store, pa.concat_tables(tables), np.concatenate(counts))
+            return None, np.empty(0, dtype=np.int64)
+        return pa.concat_tables(tables).combine_chunks(), np.concatenate(counts)
 
 
 def by_window(starts: npt.NDArray[np.int64], slide: int) -> dict[int, int]:
@@ -236,10 +245,15 @@ def bucket_metrics(
     for number in sorted(numbers):
         store = bucket.index.stores.get(number)
         pieces = store.pieces if store else {}
+        named = bucket.index.sessions.items()
+        sessions = [known for name, known in named if name.startswith(f"w{number}/")]
+        slices = sum(piece.slices for node, piece in pieces.items() if node.level == 0)
+        kept = [piece.size for piece in pieces.values()]
+        kept += [size for known in sessions for size, _ in known["pieces"]]
         stores[str(number)] = {
-            "slices": sum(piece.slices for node, piece in pieces.items() if node.level == 0),
-            "pieces": len(pieces),
-            "bytes": sum(piece.size for piece in pieces.values()),
+            "slices": slices + sum(known["stretches"] for known in sessions),
+            "pieces": len(kept),
+            "bytes": sum(kept),
             "shards": sum(s.shards.num_rows for s in came if s.store == number),
             "cuts": sum(len(s.shards.column(SLICE).unique()) for s in came if s.store == number),
             "merging": merging.get(number, 0.0),

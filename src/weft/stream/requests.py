@@ -81,7 +81,7 @@ class Requests:
         """Wait until the change is made; returns since when. An error that it met is raised."""
         name = f"{ticket}.json"
         ends = time.monotonic() + timeout
-        while name not in self._replies.names():
+        while not self._replies.has(name):
             if time.monotonic() > ends:
                 # Or it would be carried out when nobody expects it; one that is being carried out
                 # cannot be withdrawn any more, and says how it ended.

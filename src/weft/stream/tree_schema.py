@@ -17,7 +17,7 @@ from weft.algebra.part import Part
 from weft.engine.program import FAR
 from weft.plan.layout import parts_of
 from weft.query.query import Query
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 
 @dataclass(frozen=True)
@@ -214,9 +214,11 @@ class TreeSchema:
 
 
 def first_start(window: Window, since: int) -> int:
-    """The first window start at or after a time.
+    """The first window start at or after a time; sessions start with any row.
 
     >>> first_start(Window(range=10, slide=5), 7)
     10
     """
+    if isinstance(window, Session):
+        return since
     return since if since <= -FAR else since + (window.phase - since) % window.slide

@@ -9,6 +9,7 @@ import yaml
 
 from weft.query.duration import format_duration
 from weft.query.query import Query
+from weft.query.window import Session
 
 TEXTS = Path(__file__).parent / "texts"
 DIALECTS = ("spark", "cql", "asa", "flink")
@@ -23,6 +24,8 @@ def summary(query: Query) -> str:
     window, source = query.window, query.source
     show = format_duration if window.axis == "time" else str
     lengths = f"{show(window.range)} / {show(window.slide)}"
+    if isinstance(window, Session):
+        lengths = f"sessions of {show(window.gap)}"
     lengths += f" + {show(window.phase)}" if window.phase else ""
     terms = [query.name, f"{source.table}.{source.time}" if source else "-", lengths]
     terms += [f"where {query.where}"] if query.where else []

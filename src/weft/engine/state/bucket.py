@@ -24,6 +24,7 @@ from weft.engine.state.codec import (
 from weft.engine.state.index import Index, Piece, StoreIndex
 from weft.engine.state.lanes import Lane, LaneState, lanes_of
 from weft.engine.state.radix_tree import RADIX, Node, cover
+from weft.engine.state.sessions import discard_sessions, lane_name, session_lanes
 from weft.engine.state.sliding import discard
 from weft.errors import AggregateError
 
@@ -77,6 +78,10 @@ class Bucket:
         lanes = {lane.name(tree) for tree in self.program.stores for lane in lanes_of(tree)}
         for name in [name for name in self.index.sliding if name not in lanes]:
             discard(name, self.index.sliding.pop(name), self)
+        trees = self.program.stores
+        discard_sessions(
+            self, {lane_name(tree, lane) for tree in trees for lane in session_lanes(tree)}
+        )
 
     # Reading and writing.
 

@@ -66,6 +66,8 @@ class Index:
     """Rows of the stream that the guard set aside; every bucket counts them all."""
     sliding: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What is known of the structures over slices, by the name of their lane."""
+    sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The pieces of open sessions, by the name of their lane, and when the next may end."""
     _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def fragment(self, signature: int) -> int:
@@ -95,6 +97,7 @@ class Index:
             "late": {str(query): count for query, count in self.late.items()},
             "ahead": self.ahead,
             "sliding": self.sliding,
+            "sessions": self.sessions,
         }
 
     @classmethod
@@ -123,4 +126,5 @@ class Index:
             {int(query): count for query, count in data["late"].items()},
             data["ahead"],
             data["sliding"],
+            data.get("sessions", {}),
         )

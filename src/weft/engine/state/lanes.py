@@ -75,7 +75,12 @@ class Lane:
 
 
 def lanes_of(tree: TreeProgram) -> list[Lane]:
-    """The lanes of a tree's windows."""
+    """The lanes of a tree's fixed windows."""
+    return [] if tree.is_session else windows_by_lane(tree)
+
+
+def windows_by_lane(tree: TreeProgram) -> list[Lane]:
+    """A tree's windows by keys and predicate."""
     found: dict[tuple[tuple[int, ...], int | None], list[QueryWindows]] = {}
     for window in tree.services:
         found.setdefault((window.keys, window.predicate), []).append(window)
@@ -86,6 +91,8 @@ def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
     """Which structure answers which windows of a stream, and why."""
     lines = []
     for tree in trees:
+        if tree.is_session:
+            lines.append(f"run: store {tree.number}: sessions of every gap from open stretches")
         for lane in lanes_of(tree):
             slices = max(lane.ranges) // tree.mean_slice
             parts = ", ".join(str(tree.part(number).part) for number in lane.parts)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from weft.errors import QueryError
 from weft.query.calls import is_aggregate
-from weft.query.expression import check_scalar
+from weft.query.expression import check_scalar, function_name
 from weft.query.names import quoted_name
 from weft.query.normal import normal
 from weft.query.output import read_over_aggregates
@@ -94,8 +94,8 @@ class AnswerColumns:
             raise self._fail(item, "name the columns: a star is accepted in count(*) only")
         name = alias or default_name(node)
         if self.shows_window(node):
-            shown = node if self.window_as is None else self.window_as(node)
-            self._shown.append((node, alias or default_name(shown)))
+            called = function_name(node) if isinstance(node, Call) else default_name(node)
+            self._shown.append((node, alias or called))
         elif normal(node) in self._keys:
             key = self._keys.index(normal(node))
             if key in self.names and self.window_as is None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 from weft.errors import QueryError
@@ -33,7 +34,7 @@ from weft.query.sql.select import Select
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.tree import Call, Literal, Name, Node, rebuild
 from weft.query.syntax.writer import write
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 _PARAMETERS = {
     "TUMBLE": ("DATA", "TIMECOL", "SIZE", "OFFSET"),
@@ -46,11 +47,11 @@ _FORM = (
 )
 TITLE = "Flink SQL"
 SHAPE = f"SELECT ... FROM {_FORM} [WHERE ...] GROUP BY window_start, window_end[, keys]"
-_GROUPED = "TUMBLE(time, size) or HOP(time, slide, size)"
+_GROUPED = "TUMBLE(time, size), HOP(time, slide, size) or SESSION(time, gap)"
+_KINDS = {"tumble": ("range",), "hop": ("slide", "range"), "session": ("gap",)}
+"""The older form's functions, and their lengths."""
 _COLUMNS = ("window_start", "window_end", "window_time")
-_SHOWN = tuple(
-    f"{kind}_{what}" for kind in ("tumble", "hop") for what in ("start", "end", "rowtime")
-)
+_SHOWN = tuple(f"{kind}_{what}" for kind in _KINDS for what in ("start", "end", "rowtime"))
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
@@ -136,6 +137,8 @@ def _table_function(cursor: Cursor) -> tuple[tuple[Token, ...], str, Window]:
 
 
 def _made(lengths: dict[str, int]) -> Window:
+    if "gap" in lengths:
+        return Session(gap=timedelta(microseconds=lengths["gap"]))
     slide = lengths.get("slide", lengths["range"])
     return Window.of_units(lengths["range"], slide, lengths.get("offset", 0), "time")
 
@@ -150,14 +153,14 @@ def _length_of_token(cursor: Cursor, field: str) -> int:
 
 
 def _grouped(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
-    """The older form: TUMBLE or HOP in GROUP BY."""
+    """The older form: TUMBLE, HOP or SESSION in GROUP BY."""
     select = Select.read(sql, tokens, SHAPE, TITLE)
     call, select = select.one_window(
-        lambda item: is_call(item, "tumble", "hop"), f"{_GROUPED}, or window_start and window_end"
+        lambda item: is_call(item, *_KINDS), f"{_GROUPED}, or window_start and window_end"
     )
     assert isinstance(call, Call)
-    tumbles = is_call(call, "tumble")
-    fields = ("range",) if tumbles else ("slide", "range")
+    kind = next(kind for kind in _KINDS if is_call(call, kind))
+    fields = _KINDS[kind]
     if len(call.args) != len(fields) + 1:
         raise select.fail(call, f"accepted is {_GROUPED}; an offset is taken by {_FORM}")
     if not isinstance(call.args[0], Name):
@@ -169,11 +172,10 @@ def _grouped(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
             raise select.fail(node, f"{field} must be a constant such as INTERVAL '10' MINUTES")
         lengths[field] = read_length(sql, node.at, field, value)
     arguments = [normal(arg) for arg in call.args]
-    kind = "tumble" if tumbles else "hop"
 
     def shows_window(node: Node) -> bool:
         if not (isinstance(node, Call) and is_call(node, *_SHOWN)):
-            return is_call(node, "tumble", "hop")
+            return is_call(node, *_KINDS)
         same = [normal(arg) for arg in node.args] == arguments
         if not same or not unquoted(node.name).lower().startswith(kind):
             raise select.fail(node, f"this is not the window of GROUP BY, {write(call)}")
@@ -198,6 +200,10 @@ def frame(window: Window, table: str, time: str) -> Frame:
                 f"Flink's windows are in milliseconds, and the {field} of {window!r} is finer"
                 f"{inclusive_hint(window)}"
             )
+    if isinstance(window, Session):
+        made = f"{time}, {_interval(window.gap)}"
+        shown = [f"SESSION_{what}({made}) AS window_{what.lower()}" for what in _BOUNDS]
+        return Frame(table, tuple(shown), (f"SESSION({made})",), _COLUMNS[:2])
     tumbles = window.slide == window.range
     lengths = [*([] if tumbles else [window.slide]), window.range]
     if window.range % window.slide:
@@ -310,7 +316,6 @@ FLINK = Dialect(
     words=WORDS,
     refused={
         "CUMULATE": "windows that grow step by step are not served: write one TUMBLE for each step",
-        "SESSION": "a session has no fixed slices to share: use TUMBLE or HOP",
         **{
             f"{kind}_PROCTIME": "processing time cannot be shared: use a column of event time"
             for kind in ("TUMBLE", "HOP")

@@ -14,6 +14,7 @@ every key, whether or not they are in the SELECT list.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from weft.errors import QueryError
 from weft.query.calls import is_aggregate
@@ -30,9 +31,10 @@ from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token
 from weft.query.syntax.tree import Call, Name, Node, Op, rebuild
 from weft.query.syntax.writer import write
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
-_FORM = "window(time, range[, slide[, offset]])"
+_FORM = "window(time, range[, slide[, offset]]) or session_window(time, gap)"
+_WINDOWS = ("window", "session_window")
 TITLE = "Spark SQL"
 SHAPE = f"SELECT ... FROM table [WHERE ...] GROUP BY {_FORM}[, keys]"
 
@@ -41,31 +43,24 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """What a statement in Spark SQL asks."""
     select = Select.read(sql, tokens, SHAPE, TITLE).spelled_out()
     select = replace(select, group=tuple(dict.fromkeys(map(_whole, select.group))))
-    if not any(is_call(key, "window") for key in select.group):
+    if not any(is_call(key, *_WINDOWS) for key in select.group):
         cut = truncation(select.group)
         if cut is not None:
             return _truncated(select, cut)
-    call, select = select.one_window(lambda item: is_call(item, "window"), _FORM)
+    call, select = select.one_window(lambda item: is_call(item, *_WINDOWS), _FORM)
     assert isinstance(call, Call)
-    if not 2 <= len(call.args) <= 4:
-        raise select.fail(call, "window takes (time, range[, slide[, offset]])")
-    fields = ("range", "slide", "offset")
-    given = {
-        field: _length(select, field, arg)
-        for field, arg in zip(fields, call.args[1:], strict=False)
-    }
-    slide = given.get("slide", given["range"])
-    window = Window.of_units(given["range"], slide, given.get("offset", 0), "time")
+    window = _window(select, call)
     check_scalar(sql, call.args[0])
     asked = normal(call)
     aliases = select.names_of(asked)
+    column = unquoted(call.name).lower()
 
     def shows_window(node: Node) -> bool:
         if isinstance(node, Name):
-            return unquoted(node.parts[0]).lower() in ("window", *aliases)
-        if is_call(node, "window") and normal(node) != asked:
+            return unquoted(node.parts[0]).lower() in (column, *aliases)
+        if is_call(node, *_WINDOWS) and normal(node) != asked:
             raise select.fail(node, f"this is not the window of GROUP BY, {write(call)}")
-        return is_call(node, "window")
+        return is_call(node, column)
 
     return ParsedSelect(
         replace(select, absent=(*select.absent, *select.uses(aliases))),
@@ -74,6 +69,28 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
         shows_window,
         window_as=_of_answers,
     )
+
+
+def _window(select: Select, call: Call) -> Window:
+    """The window that GROUP BY calls."""
+    if is_call(call, "session_window"):
+        if len(call.args) != 2:
+            raise select.fail(call, "session_window takes (time, gap)")
+        if constant(call.args[1]) is None:
+            raise select.fail(
+                call.args[1],
+                "a gap that depends on rows is not shared: write a constant such as '5 minutes'",
+            )
+        return Session(gap=timedelta(microseconds=_length(select, "gap", call.args[1])))
+    if not 2 <= len(call.args) <= 4:
+        raise select.fail(call, "window takes (time, range[, slide[, offset]])")
+    fields = ("range", "slide", "offset")
+    given = {
+        field: _length(select, field, arg)
+        for field, arg in zip(fields, call.args[1:], strict=False)
+    }
+    slide = given.get("slide", given["range"])
+    return Window.of_units(given["range"], slide, given.get("offset", 0), "time")
 
 
 def _truncated(select: Select, cut: Truncation) -> ParsedSelect:
@@ -102,7 +119,7 @@ def _truncated(select: Select, cut: Truncation) -> ParsedSelect:
 
 def _whole(key: Node) -> Node:
     """`window(...).start` as the window itself, which is known by its start as well."""
-    if isinstance(key, Op) and key.op == "." and is_call(key.args[0], "window"):
+    if isinstance(key, Op) and key.op == "." and is_call(key.args[0], *_WINDOWS):
         return key.args[0]
     return key
 
@@ -121,7 +138,10 @@ def _length(select: Select, field: str, node: Node) -> int:
 
 
 def frame(window: Window, table: str, time: str) -> Frame:
-    """`GROUP BY window(time, range[, slide[, offset]])`."""
+    """`GROUP BY window(time, range[, slide[, offset]])`, or `session_window(time, gap)`."""
+    if isinstance(window, Session):
+        made = f"session_window({time}, '{format_duration(window.gap)}')"
+        return Frame(table, ("session_window",), (made,), ("session_window",))
     if window.axis != "time":
         raise QueryError("Spark's window() is over time, and this window is on an integer axis")
     if window.slide > window.range:
@@ -143,7 +163,4 @@ SPARK = Dialect(
     read=read,
     frame=frame,
     words=Vocabulary("Spark SQL"),
-    refused={
-        "SESSION_WINDOW": "sessions have no fixed slices to share: use window(time, range, slide)"
-    },
 )

@@ -12,6 +12,7 @@ from weft.query.sql.reading import find_dialect, parse_query
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, rebuild
 from weft.query.syntax.writer import write
+from weft.query.window import Session
 
 TABLE, TIME = "stream", "ts"
 """What a query is written over whose source is not known; `ts` is also the loom's default."""
@@ -56,6 +57,8 @@ def write_query(
 def _statement(query: Query, dialect: Dialect, table: str | None, time: str | None) -> str:
     words = dialect.words
     source = query.source
+    if isinstance(query.window, Session) and dialect.name not in ("spark", "flink"):
+        raise QueryError(f"{dialect.title} has no sessions that mean the same as Spark's")
     frame = dialect.frame(
         query.window,
         _path(dialect, table or (source.table if source else TABLE)),
@@ -81,7 +84,8 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
     if grouped:
         lines.append(f"GROUP BY {', '.join(grouped)}")
     if query.having is not None:
-        having = _having(dialect, read_expression(query.having), {**keys, **outputs})
+        window = "session_window" if isinstance(query.window, Session) else "window"
+        having = _having(dialect, read_expression(query.having), {**keys, **outputs}, window)
         lines.append(f"HAVING {write(having)}")
     return "\n".join(lines)
 
@@ -107,7 +111,7 @@ def _time(dialect: Dialect, time: str) -> str:
     return dialect.words.write(node)
 
 
-def _having(dialect: Dialect, node: Node, columns: Mapping[str, Node]) -> Node:
+def _having(dialect: Dialect, node: Node, columns: Mapping[str, Node], window: str) -> Node:
     """HAVING in a dialect, with names of columns as what they stand for where it must be so."""
     meanings = {name.casefold(): meaning for name, meaning in columns.items()}
 
@@ -124,7 +128,7 @@ def _having(dialect: Dialect, node: Node, columns: Mapping[str, Node]) -> Node:
         if not (isinstance(part, Name) and unquoted(part.parts[0]).strip("[]").lower() == "window"):
             return rebuild(part, bounded)
         if dialect.name == "spark":
-            return part
+            return Name((window, *part.parts[1:]), at=part.at)
         bound = [unquoted(field).strip("[]").lower() for field in part.parts[1:]]
         if dialect.words.window is None or bound not in (["start"], ["end"]):
             raise QueryError(f"{dialect.title} cannot ask for {write(part)} in HAVING")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +46,7 @@ def finals(
         [
             T.StructField("target", T.IntegerType(), False),
             T.StructField("start", T.LongType(), False),
+            *([T.StructField("end", T.LongType(), False)] if layout.is_session else []),
             *(shards.schema[name] for name in keys),
             # A part is null in the answers of targets that do not ask for it.
             *(T.StructField(name, shards.schema[name].dataType) for name in layout.part_columns),
@@ -62,6 +63,8 @@ def finals(
 
 def final_choices(shards: DataFrame, layout: Layout, structure: str = "auto") -> list[str]:
     """How the slices of each part are combined into answers, and why."""
+    if layout.is_session:
+        return ["sessions by union: those of a gap from those of the next smaller one"]
     arrow = arrow_schema(shards.select(*layout.part_columns).schema)
     asks = max(1, sum(len(grouping.targets) for grouping in layout.grouping_sets))
     found: dict[str, list[str]] = {}
@@ -105,14 +108,24 @@ class Finals:
         writer = Writer(self.tree, self.keys, shards.schema)
         parts = {due.service.query: due.service.parts for due in dues}
         try:
-            for found in combine_groups(
-                shards, self.tree, self.keys, dues, members.satisfied, structure=self.structure
-            ):
+            for found in self._combined(shards, dues, members):
                 for target in found.queries:
                     yield from writer.add(target, parts[target], found)
         except Blamed as error:  # by numbers that mean nothing outside
             raise error.__cause__ or error from None
         yield from writer.flush()
+
+    def _combined(
+        self, shards: pa.Table, dues: Sequence[DueWindows], members: Members
+    ) -> Iterator[Combined]:
+        satisfied = members.satisfied
+        if not self.tree.is_session:
+            return combine_groups(
+                shards, self.tree, self.keys, dues, satisfied, structure=self.structure
+            )
+        from weft.engine.sessions import combine_sessions
+
+        return combine_sessions(shards, self.tree, self.keys, satisfied)
 
 
 class Members:
@@ -153,6 +166,7 @@ class Writer:
             [
                 pa.field("target", pa.int32(), False),
                 pa.field("start", pa.int64(), False),
+                *([pa.field("end", pa.int64(), False)] if tree.is_session else []),
                 *(schema.field(name) for name in self.keys),
                 *(schema.field(name).with_nullable(True) for name in names),
             ]
@@ -166,6 +180,7 @@ class Writer:
         arrays = {
             "target": pa.array(np.full(rows, target, dtype=np.int32)),
             "start": pa.array(found.start),
+            **({} if found.end is None else {"end": pa.array(found.end)}),
             **dict(zip(self.keys, found.keys, strict=True)),
         }
         for number, columns in zip(parts, found.parts, strict=True):

@@ -12,7 +12,7 @@ from weft.engine.fragments.fragments import FragmentPlan
 from weft.engine.slicing.edges import TreeEdges
 from weft.engine.slicing.method import Kind, SliceMethod, choose_method
 from weft.plan.layout import Layout
-from weft.plan.sql_steps import partials
+from weft.plan.sql_steps import bounds, partials
 from weft.plan.time_axis import TimeAxis
 from weft.spark.batch.fragments import FRAGMENT, fragment_plan, with_fragments
 from weft.spark.batch.slicing import SLICE, with_slices
@@ -41,7 +41,7 @@ def shards(
     slicing: Kind | None = None,
 ) -> Shards:
     """Cut and pre-aggregate: rows in no window and rows of no query are left behind first."""
-    windows = [target.window for fold in layout.grouping_sets for target in fold.targets]
+    windows = [target.window.cut for fold in layout.grouping_sets for target in fold.targets]
     edges = TreeEdges.of_windows(windows)
     rows, span = 1e6, None
     if measured is not None and measured.rows:
@@ -53,7 +53,9 @@ def shards(
     keys = [F.expr(key).alias(f"k{i}") for i, key in enumerate(layout.keys)]
     grouping = [F.col(SLICE).alias("slice")]
     grouping += [] if len(layout.predicates) == 1 else [F.col(FRAGMENT).alias("fragment")]
-    aggregates = [F.expr(sql).alias(name) for sql, name in partials(layout)]
+    units = axis.units()
+    made = (*bounds(layout, units, units), *partials(layout))
+    aggregates = [F.expr(sql).alias(name) for sql, name in made]
     return Shards(marked.groupBy(*grouping, *keys).agg(*aggregates), fragments, method)
 
 

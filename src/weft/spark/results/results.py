@@ -14,6 +14,7 @@ from weft.errors import EngineError
 from weft.plan.lower import lowered
 from weft.plan.time_axis import quote
 from weft.query.query import Query
+from weft.query.window import Session
 from weft.spark.as_written import texts_as_written
 from weft.spark.batch.rewrite import apply
 from weft.spark.batch.run import Batch, Direct, SharedFrame
@@ -92,6 +93,11 @@ class Results(Mapping[str, DataFrame]):
         names = list(self) if queries is None else list(queries)
         asked = [self._find(name)[1] for name in names]
         for query in asked:
+            if isinstance(query.window, Session):
+                raise EngineError(
+                    f"wide(): query {query.name!r} asks for sessions, which end at no instant that "
+                    f"others share; name queries with fixed windows"
+                )
             if sorted(key.name for key in query.keys) != sorted(keys):
                 raise EngineError(
                     f"wide(keys={list(keys)!r}): query {query.name!r} is grouped by "

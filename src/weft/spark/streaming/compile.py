@@ -19,11 +19,12 @@ from weft.engine.overload import Bounds
 from weft.engine.program import Program, QueryWindows, RowColumns, TreeProgram
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.engine.state.lanes import explain_lanes, lanes_of
-from weft.errors import FinalsError
+from weft.errors import EngineError, FinalsError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.output import Output
 from weft.query.query import Query
+from weft.query.window import Session
 from weft.sinks.contract import SinkQuery
 from weft.spark.arrow import arrow_schema, arrow_type
 from weft.spark.as_written import as_written
@@ -87,6 +88,7 @@ def compile_catalogue(
 
 def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
     menu.check(catalogue.queries)
+    _check_sessions(catalogue)
     if catalogue.settings.engine == "operator":
         refuse_unfit(menu.df, catalogue.queries, menu.projection.inner)
     askers: dict[str, dict[str | None, set[str]]] = {}
@@ -128,6 +130,22 @@ def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
         if sql is not None:
             lowered_in_sql[entry.number] = sql
     return Compiled(program, lowerings, answered, lowered_in_sql, menu, askers)
+
+
+def _check_sessions(catalogue: Catalogue) -> None:
+    """Refuse sessions where Spark has none."""
+    settings = catalogue.settings
+    named = [q.name for q in catalogue.queries if isinstance(q.window, Session)]
+    if named and settings.mode == "update":
+        raise EngineError(
+            f"query {named[0]!r}: output_mode='update' gives early answers, and an open session "
+            f"has no end yet: start with output_mode='append', as Spark's own sessions need"
+        )
+    if named and settings.engine == "rewrite":
+        raise EngineError(
+            f"query {named[0]!r}: engine='rewrite' has no sessions on a stream: use "
+            f"engine='operator'"
+        )
 
 
 def _bounds(catalogue: Catalogue) -> dict[str, Any]:
@@ -291,6 +309,7 @@ def _services(store: TreeSchema, entries: Sequence[Entry]) -> list[QueryWindows]
                     if query.predicate is None
                     else store.number_of("predicates", query.predicate),
                     parts=tuple(store.number_of("parts", p) for p in store.parts_of(query)),
+                    session=isinstance(query.window, Session),
                 )
             )
     return found
@@ -322,6 +341,7 @@ def _lowering(
         )
         return Lowering(query.name, schema, query.window.range, places), None
     fields = [("start", pa.int64())]
+    fields += [("end", pa.int64())] if isinstance(query.window, Session) else []
     fields += [
         (f"k{at}", arrow[menu.projection.known(key.expression, normal=True)])
         for at, key in enumerate(query.keys)

@@ -19,7 +19,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query import limits
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
-from weft.query.window import Window
+from weft.query.window import Session, Window
 from weft.spark.arrow import nullable_schema
 from weft.spark.batch.fragments import expression_types
 from weft.spark.check import check_queries
@@ -146,6 +146,7 @@ class Menu:
         # Queries with equal keys and outputs have equal schemas: Spark is asked once for each.
         shape: tuple[Any, ...] = (
             query.window.slide > query.window.range,
+            isinstance(query.window, Session),
             tuple((key.name, key.native) for key in query.keys),
             tuple((output.name, output.native) for output in query.outputs),
         )

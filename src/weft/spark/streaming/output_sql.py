@@ -31,7 +31,7 @@ class OutputSql:
 
         By `number` an error of Spark's tells whose it is.
         """
-        columns = [("window", axis.window("start", query.window.range))]
+        columns = [("window", axis.of_query(query.window))]
         columns += [(key.name, f"k{at}") for at, key in enumerate(query.keys)]
         # The partials go into one column, so that no name of the query's can mean one of theirs.
         named = frame.selectExpr(

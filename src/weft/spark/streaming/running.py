@@ -150,7 +150,7 @@ class Running:
             menu, buckets = version.compiled.menu, version.compiled.program.buckets
             programs = self._versions.deployment.lookup
             return answers_frame(menu, settings.watermark, buckets, programs, guard)
-        plan = Plan.from_dict(version.catalogue.plan)
+        plan = version.catalogue.planned
         numbers = {entry.query.name: entry.number for entry in version.catalogue.entries}
         return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers, guard)
 
@@ -445,6 +445,7 @@ class Running:
                 posted = time.monotonic()
             except Exception as error:  # the stream itself goes on
                 self._error = self._hide(str(error))
+        self._handling.tell()
 
     def _adapt(self) -> None:
         plan = self._adapter.better_plan(self.catalogue, self._delivery.tally, self._rate())
@@ -498,7 +499,7 @@ class Running:
 
     def explain(self) -> str:
         """The plan, and what it predicted beside what was measured."""
-        plan = Plan.from_dict(self.catalogue.plan)
+        plan = self.catalogue.planned
         tally = self._delivery.tally
         lines = [plan.explain(), *measured_lines(plan, self.catalogue, tally, self._rate())]
         if self.catalogue.settings.engine == "operator":

@@ -14,7 +14,6 @@ from weft.engine.finals.registry import check_name
 from weft.errors import CheckpointError, EngineError, WorkloadError
 from weft.job.variables import redact
 from weft.plan.optimizer import optimize
-from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.query_limits import QueryLimits
@@ -270,7 +269,7 @@ def reconciled(
     gone = [known[query.name.lower()].name for query in new if query.name.lower() in known]
     if not new:
         return now
-    plan = Plan.from_dict(now.plan)
+    plan = now.planned
     if len(gone) == len(known):
         options = plan.request.options
         fresh = optimize(new, rate=options.rate, strategy=options.strategy, engine=options.engine)

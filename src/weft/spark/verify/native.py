@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 _TIME, _HAVING = "weft_time", "weft_having"
 
@@ -61,6 +61,8 @@ def union(frames: Sequence[DataFrame]) -> DataFrame:
 
 def windowed(rows: DataFrame, axis: TimeAxis, window: Window) -> tuple[DataFrame, Column]:
     """Rows, and the column to group them by: each row once for each window that it is in."""
+    if isinstance(window, Session):
+        return rows, F.session_window(F.col(axis.quoted), f"{window.gap} microseconds")
     if axis.axis == "time" and window.slide <= window.range:
         durations = (
             f"{units} microseconds" for units in (window.range, window.slide, window.phase)

@@ -1,0 +1,158 @@
+"""Sessions from slices: every slice knows its first and last time, and no slice spans a gap.
+
+    rows of a group   x xx   x          x x  x                    (gap g)
+    slices            [ ][  ][ ]        [  ][ ]                   none longer than the least gap
+    sessions of g     |--------|-g->    |------|-g->
+    of a larger gap   |------------------------|--larger-gap-->
+
+Two slices are in one session if the later begins at most a gap after the earlier ends, as two rows
+are in Spark. A session of a larger gap is a union of sessions of a smaller one, so gaps are taken
+in ascending order, each from the sessions of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from numba import njit
+
+from weft.engine.answer import Combined, Satisfied
+from weft.engine.blame import named
+from weft.engine.by_group import combine_partials
+from weft.engine.groups import Groups, group_rows
+from weft.engine.program import QueryWindows, TreeProgram
+from weft.engine.shards import NumberedPart, flat
+from weft.errors import AggregateError
+
+Int64 = npt.NDArray[np.int64]
+FIRST, LAST = "first", "last"
+"""The columns of a slice's first and last time."""
+
+
+def combine_sessions(
+    shards: pa.Table, tree: TreeProgram, keys: tuple[int, ...], satisfied: Satisfied
+) -> Iterator[Combined]:
+    """Every session of the queries with these keys; the shards are all that there are."""
+    groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
+    holders = [flat(shards, f"k{number}").take(pa.array(groups.first)) for number in keys]
+    first = flat(shards, FIRST).to_numpy()
+    order = np.lexsort((first, groups.ids))
+    asked: dict[int | None, list[QueryWindows]] = {}
+    for service in tree.services:
+        if service.keys == keys:
+            asked.setdefault(service.predicate, []).append(service)
+    for predicate, services in asked.items():
+        kept = order if predicate is None else order[satisfied(predicate)[order]]
+        wanted = {number for service in services for number in service.parts}
+        parts = [part for part in tree.schema.parts if part.number in wanted]
+        table = shards.select([FIRST, LAST, *(c for part in parts for c in part.columns)])
+        table = table.take(pa.array(kept)).combine_chunks()
+        group = groups.ids[kept]
+        for gap, same in by_gap(services):
+            group, table = _joined(group, table, gap, parts, services)
+            for wished, queries in alike_parts(same).items():
+                yield Combined(
+                    queries,
+                    flat(table, FIRST).to_numpy(),
+                    tuple(holder.take(pa.array(group)) for holder in holders),
+                    columns_of(table, parts, wished),
+                    flat(table, LAST).to_numpy() + gap,
+                )
+
+
+def by_gap(services: Sequence[QueryWindows]) -> Iterator[tuple[int, list[QueryWindows]]]:
+    """The gaps that are asked for, ascending, and by whom."""
+    for gap in sorted({service.range for service in services}):
+        yield gap, [service for service in services if service.range == gap]
+
+
+def alike_parts(services: Sequence[QueryWindows]) -> dict[tuple[int, ...], tuple[int, ...]]:
+    """The queries by the parts that they ask for."""
+    found: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for service in services:
+        found[service.parts] = (*found.get(service.parts, ()), service.query)
+    return found
+
+
+def columns_of(
+    table: pa.Table, parts: Sequence[NumberedPart], wished: Sequence[int]
+) -> tuple[tuple[pa.Array, ...], ...]:
+    """The columns of some parts, by their numbers."""
+    named = {part.number: part.columns for part in parts}
+    return tuple(tuple(flat(table, column) for column in named[number]) for number in wished)
+
+
+def _joined(
+    group: Int64,
+    table: pa.Table,
+    gap: int,
+    parts: Sequence[NumberedPart],
+    services: Sequence[QueryWindows],
+) -> tuple[Int64, pa.Table]:
+    """Slices, or sessions of a smaller gap, as sessions of a gap: a row each."""
+    first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
+    sessions = session_groups(group, first, last, gap)
+    if sessions.distinct:
+        return group, table
+    try:
+        return group[sessions.first], merge_sessions(table, sessions, parts)
+    except AggregateError as error:
+        raise named(_guilty(group, table, parts, services), error) from error
+
+
+def _guilty(
+    group: Int64, table: pa.Table, parts: Sequence[NumberedPart], services: Sequence[QueryWindows]
+) -> Iterator[int]:
+    """The queries for whose own gap and parts it cannot be done."""
+    first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
+    for service in services:
+        own = [part for part in parts if part.number in service.parts]
+        try:
+            merge_sessions(table, session_groups(group, first, last, service.range), own)
+        except AggregateError:
+            yield service.query
+
+
+def merge_sessions(table: pa.Table, sessions: Groups, parts: Sequence[NumberedPart]) -> pa.Table:
+    """One row for each session: its first and last time, and the partials of these parts."""
+    last = np.full(sessions.count, np.iinfo(np.int64).min)
+    np.maximum.at(last, sessions.ids, flat(table, LAST).to_numpy())
+    arrays = {
+        FIRST: flat(table, FIRST).take(pa.array(sessions.first)),  # rows are by first time
+        LAST: pa.array(last),
+    }
+    for part in parts:
+        columns = tuple(flat(table, column) for column in part.columns)
+        arrays.update(
+            zip(part.columns, combine_partials(part.part, columns, sessions), strict=True)
+        )
+    return pa.table(arrays)
+
+
+def session_groups(group: Int64, first: Int64, last: Int64, gap: int | Int64) -> Groups:
+    """The sessions of rows that are sorted by group and first time; `gap` may be one for each row.
+
+    >>> at = np.array([0, 4, 9, 0])
+    >>> session_groups(np.array([7, 7, 7, 8]), at, at, 4).ids.tolist()
+    [0, 0, 1, 2]
+    """
+    ids = np.empty(len(first), dtype=np.int64)
+    gaps = np.broadcast_to(np.asarray(gap, dtype=np.int64), first.shape)
+    return Groups(ids, _number(group, first, last, np.ascontiguousarray(gaps), ids))
+
+
+@njit(cache=True)
+def _number(group: Int64, first: Int64, last: Int64, gap: Int64, ids: Int64) -> int:
+    session = -1
+    reach = np.int64(0)
+    for row in range(len(first)):
+        if row == 0 or group[row] != group[row - 1] or first[row] > reach + gap[row]:
+            session += 1
+            reach = last[row]
+        elif last[row] > reach:
+            reach = last[row]
+        ids[row] = session
+    return session + 1
