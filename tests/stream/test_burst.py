@@ -188,6 +188,8 @@ def test_what_comes_during_a_micro_batch_is_one_change_at_its_end(monkeypatch):
             handling.carry_out()
         assert replies.told == {}
     assert stream.changes == [5]
+    assert replies.told == {}  # the next micro-batch does not wait for that
+    handling.carry_out()
     assert replies.told == {str(n): None for n in range(5)}
 
 

@@ -74,6 +74,7 @@ class Handling:
         self._accept([*self._read([one for one in taken if one[1]["op"] != "preview"])])
         # Those that wait are looked at again with those that come: not for every one of them.
         self._next = time.monotonic() + max(_PAUSE, _REST * (time.monotonic() - began))
+        self.tell()
 
     def tell(self) -> None:
         """Answer the requests that are carried out: not while the next micro-batch waits for it."""
