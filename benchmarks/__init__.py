@@ -77,6 +77,7 @@ FOLDERS = {
         "share",
         "steady",
         "churn",
+        "sessions",
         "stream",
     ),
     "peers": ("peers_batch",),

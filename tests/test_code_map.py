@@ -36,7 +36,7 @@ def test_a_batch_query_is_followed_in_45_files() -> None:
     files = walked("A batch query, from SQL to rows")
     assert len(set(files)) == len(files)
     assert 30 < len(files) <= 45
-    assert turns_back(files) <= 8
+    assert turns_back(files) <= 6
 
 
 def test_a_micro_batch_is_followed_in_25_files() -> None:

@@ -15,12 +15,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from benchmarks.studies.micro_batches import session
 from benchmarks.support.harness import ROOT, Claim, Row, Rows, check, noted
+from weft.errors import CheckpointError
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import ParquetSink
@@ -35,6 +37,8 @@ MINUTE = 60_000_000
 ADVANCE = 60_000
 """Milliseconds of event time to a micro-batch."""
 START = 1_700_000_040_000
+PATIENCE = 60
+"""Seconds after the last request for which answers are waited for; the rest is withdrawn."""
 AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
 
 
@@ -143,12 +147,13 @@ def _phase(
     return {
         "changes per s": rate,
         "changes": len(told),
+        "withdrawn": rate * seconds - len(told),
         "ms per micro-batch": 1e3 * each,
         "rows per s": rows_per_batch / ((batches[-1] - batches[0]) / (len(batches) - 1)),
         "p50 s": float(np.quantile(waited, 0.5)),
         "p99 s": float(np.quantile(waited, 0.99)),
         "p99 in micro-batches": float(np.quantile(waited, 0.99)) / each,
-    }, number + len(told)
+    }, number + rate * seconds
 
 
 def ask(checkpoint: str, rate: int, seconds: int, number: int) -> list[dict[str, float]]:
@@ -170,8 +175,11 @@ def ask(checkpoint: str, rate: int, seconds: int, number: int) -> list[dict[str,
         if time.time() > began + seconds:
             break
     found = []
+    ends = began + seconds + PATIENCE
     for ticket, when in tickets:
-        found.append({"asked": when, "batch": requests.wait(ticket, timeout=600)["batch"]})
+        with suppress(CheckpointError):  # not in time: withdrawn
+            made = requests.wait(ticket, timeout=max(0.0, ends - time.time()))
+            found.append({"asked": when, "batch": made["batch"]})
     return found
 
 
