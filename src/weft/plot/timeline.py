@@ -30,7 +30,7 @@ from weft.plot.canvas import (
     time_unit,
 )
 from weft.query.duration import Duration, parse_duration
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 READABLE = 60
 """Edges in view if no length is asked for: about ten pixels each."""
@@ -128,6 +128,10 @@ def _sliced_tree(plan: Plan, number: int) -> Tree:
         raise PlanError(
             f"tree={number!r} is computed window from window and has no slices: "
             f"coverage_graph draws it"
+        )
+    if plan.queries and isinstance(plan.queries[int(tree.rows[0])].window, Session):
+        raise PlanError(
+            f"tree={number!r} has sessions, which begin and end with rows, not at edges"
         )
     return tree
 

@@ -56,8 +56,8 @@ def _queries(snapshot: Snapshot) -> list[QueryView]:
     cost, alone = query_costs(plan)
     found = []
     for row, name in enumerate(plan.request.names):
-        window = plan.request.table[row]
         query = plan.queries[row] if plan.queries else None
+        window = plan.request.table[row] if query is None else query.window
         entry = snapshot.entries.get(name.lower())
         found.append(
             QueryView(

@@ -74,6 +74,8 @@ class Dialect:
     """Calls (in upper case) that cannot be shared, and why."""
     in_spark: Callable[[str], str] | None = None
     """A whole statement of it as Spark SQL, if that can be said."""
+    to_share: Callable[[str], str] | None = None
+    """The same in a form that is shared where that one is not, but that Spark itself refuses."""
     reads_spark: bool = False
     """Whether it is read as the Spark SQL that it is put into."""
     names_outputs: bool = True

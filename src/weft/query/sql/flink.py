@@ -247,12 +247,12 @@ def _interval(length: int) -> str:
     return f"INTERVAL '{days} {clock}' DAY TO SECOND"
 
 
-def in_spark(sql: str) -> str:
-    """A whole statement of Flink SQL as Spark SQL."""
+def in_spark(sql: str, *, apart: bool = False) -> str:
+    """A whole statement of Flink SQL as Spark SQL; see `table_windows_in_spark` for `apart`."""
     for kind in ("TUMBLE", "HOP", "SESSION"):
         for suffix, field in (("_START", ".start"), ("_END", ".end"), ("_ROWTIME", "")):
             sql = calls_in_spark(sql, kind + suffix, partial(_grouped_window, kind, field))
-    sql = table_windows_in_spark(sql)
+    sql = table_windows_in_spark(sql, apart=apart)
     for kind in ("TUMBLE", "HOP", "SESSION"):
         sql = calls_in_spark(sql, kind, partial(_grouped_window, kind, None))
     sql = calls_in_spark(sql, "FLOOR", _floor)
@@ -322,5 +322,6 @@ FLINK = Dialect(
         },
     },
     in_spark=in_spark,
+    to_share=partial(in_spark, apart=True),
     names_outputs=False,
 )

@@ -29,6 +29,8 @@ STREAM_TIME = "weft_stream_time"
 """The time of a stream whose statements do not name it."""
 _ROUNDS = 50
 """Windows in one statement, at most."""
+MOST_STEPS = 100
+"""Windows that one CUMULATE may be made of, at most, to be shared."""
 FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _PARAMETERS = {
     "TUMBLE": ("DATA", "TIMECOL", "SIZE", "OFFSET"),
@@ -47,6 +49,18 @@ class TableWindow:
     rows: str
     time: str
     lengths: dict[str, int]
+    parted: tuple[str, ...] = ()
+    """The keys of PARTITION BY, in lower case."""
+
+    @property
+    def steps(self) -> list[TableWindow]:
+        """The windows of CUMULATE one by one: of each size, once in every whole one."""
+        step, size = self.lengths["STEP"], self.lengths["SIZE"]
+        rest = {name: length for name, length in self.lengths.items() if name == "OFFSET"}
+        return [
+            TableWindow("HOP", self.rows, self.time, {"SIZE": one, "SLIDE": size, **rest})
+            for one in range(step, size + 1, step)
+        ]
 
     @property
     def call(self) -> str:
@@ -98,8 +112,12 @@ def _time_of(end: str) -> str:
     return f"({end} - INTERVAL '0.001' SECOND)"
 
 
-def table_windows_in_spark(sql: str) -> str:
-    """A statement without windows as functions of tables, one after the other, inside first."""
+def table_windows_in_spark(sql: str, *, apart: bool = False) -> str:
+    """A statement without windows as functions of tables, one after the other, inside first.
+
+    With `apart`, windows that grow (CUMULATE) are a union of windows of every size, which can be
+    shared, but which Spark itself has not: they come less often than they are long.
+    """
     for _ in range(_ROUNDS):
         tokens = tokenize(sql)
         for block in blocks(tokens):
@@ -109,7 +127,7 @@ def table_windows_in_spark(sql: str) -> str:
             for index in level(tokens[begin:end]):
                 found = _table_window(sql, tokens, begin + index)
                 if found is not None:
-                    sql = _without(sql, tokens, block, found)
+                    sql = _without(sql, tokens, block, found, apart)
                     break
             else:
                 continue
@@ -149,6 +167,7 @@ def _table_window(
             for name, tokens in given.items()
             if name not in ("DATA", "TIMECOL")
         },
+        _parted(given["DATA"]),
     )
     return window, at, closing + 1 + wrapped
 
@@ -161,6 +180,12 @@ def _rows(sql: str, tokens: Sequence[Token]) -> str:
     if end == 0:
         raise QueryError("a window needs a table")
     return sql[tokens[0].start : tokens[end - 1].end]
+
+
+def _parted(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """The keys of `TABLE t PARTITION BY a, b`."""
+    at = next((i for i in level(tokens) if tokens[i].word == "PARTITION"), len(tokens))
+    return tuple(sorted("".join(map(_word, key)) for key in split(tokens[at + 2 :]) if key))
 
 
 def _described(sql: str, tokens: Sequence[Token]) -> str:
@@ -179,7 +204,11 @@ def _length(sql: str, field: str, tokens: Sequence[Token]) -> int:
 
 
 def _without(
-    sql: str, tokens: Sequence[Token], block: Block, found: tuple[TableWindow, int, int]
+    sql: str,
+    tokens: Sequence[Token],
+    block: Block,
+    found: tuple[TableWindow, int, int],
+    apart: bool,
 ) -> str:
     """The statement without one window as a function of a table."""
     window, at, until = found
@@ -187,13 +216,37 @@ def _without(
     rest = tokens[until:end]
     alias = [token for token in rest if token.word != "AS"]
     alone = at == begin + 1 and len(alias) <= 1
-    grouped = _grouped(tokens, block, window) if alone else None
-    if grouped is None:
+    grouped = _grouped(tokens, block) if alone else None
+    grows = window.kind == "CUMULATE"
+    if grouped is None or (grows and not (apart and len(window.steps) <= MOST_STEPS)):
         if window.kind == "SESSION":
             raise QueryError(place(sql, tokens[at].start, "SESSION is served in GROUP BY only"))
         return f"{sql[: tokens[at].start]}{window.subquery}{sql[tokens[until - 1].end :]}"
+    keys = tuple(sorted("".join(map(_word, key)) for key in grouped))
+    if window.kind == "SESSION" and window.parted != keys:
+        reason = "SESSION: its PARTITION BY and the keys of GROUP BY must be the same"
+        raise QueryError(place(sql, tokens[at].start, reason))
     name = _word(alias[0]) if alias else None
-    pieces = [sql[: tokens[block.begin].start], "SELECT "]
+    before, after = sql[: tokens[block.begin].start], sql[tokens[block.core_end - 1].end :]
+    if not grows:
+        made = _select(sql, tokens, block, window, grouped, rest, name)
+        finish = _named(tokens[block.core_end : block.end], window, name)
+        return f"{before}{made} {finish}{sql[tokens[block.end - 1].end :]}"
+    listed = [_select(sql, tokens, block, one, grouped, rest, name) for one in window.steps]
+    return f"{before}SELECT * FROM ({' UNION ALL '.join(listed)}) {after}"
+
+
+def _select(
+    sql: str,
+    tokens: Sequence[Token],
+    block: Block,
+    window: TableWindow,
+    grouped: Sequence[Sequence[Token]],
+    rest: Sequence[Token],
+    name: str | None,
+) -> str:
+    """A SELECT grouped by a window of Spark's, with what it is called after its table."""
+    pieces = ["SELECT "]
     select = block.clauses["SELECT"]
     items = tokens[select[0] + 1 : select[1]]
     if items and items[0].word == "DISTINCT":
@@ -201,21 +254,18 @@ def _without(
         items = items[1:]
     pieces.append(", ".join(_item(item, window, name) for item in split(items)))
     pieces.append(f" FROM {window.rows} {sql[rest[0].start : rest[-1].end] if rest else ''}")
-    position = end
+    position = block.clauses["FROM"][1]
     group = block.clauses["GROUP"]
     pieces.append(f" {_named(tokens[position : group[0]], window, name)}")
     listed = ", ".join([window.call, *(_named(key, window, name) for key in grouped)])
     pieces.append(f" GROUP BY {listed} ")
-    pieces.append(_named(tokens[group[1] : block.end], window, name))
-    last = tokens[block.end - 1].end
-    return f"{''.join(pieces)}{sql[last:]}"
+    pieces.append(_named(tokens[group[1] : block.core_end], window, name))
+    return "".join(pieces)
 
 
-def _grouped(
-    tokens: Sequence[Token], block: Block, window: TableWindow
-) -> list[Sequence[Token]] | None:
+def _grouped(tokens: Sequence[Token], block: Block) -> list[Sequence[Token]] | None:
     """The keys besides the window's columns; None if it is not grouped by them, each by itself."""
-    if "GROUP" not in block.clauses or window.kind == "CUMULATE":
+    if "GROUP" not in block.clauses:
         return None
     begin, end = block.clauses["GROUP"]
     keys = split(tokens[begin + 2 : end])

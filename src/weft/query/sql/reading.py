@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,7 +11,7 @@ from weft.errors import QueryError
 from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
-from weft.query.sql.composed import is_column, read_composed
+from weft.query.sql.composed import Composed, is_column, read_composed
 from weft.query.sql.cql import CQL
 from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.flink import FLINK
@@ -149,15 +150,31 @@ def _read(text: str, statement: _Statement, place_name: str, dialect: str) -> St
     try:
         check_text(read.sql, "the statement")
         refuse_substitution(text, begin, end)
+        told = read.sql
         read = _in_spark(read)
-        whole = text if read.dialect == "spark" else read.sql
-        tokens = statement.tokens if read.dialect == "spark" else tuple(tokenize(whole))
-        made = read_composed(whole, tokens, SPARK, name)
+        if read.dialect == "spark":
+            made = read_composed(text, statement.tokens, SPARK, name)
+        else:
+            made = _composed(read.sql, told, find_dialect(read.dialect), name)
     except QueryError as error:
         return replace(read, unshared=str(error))
     except RecursionError:
         return read
     return replace(read, queries=made.queries, finish=made.finish, is_plain=made.is_plain)
+
+
+def _composed(sql: str, told: str, dialect: Dialect, name: str) -> Composed:
+    """The queries of a statement of another dialect: as Spark SQL, or in a form to be shared."""
+    try:
+        return read_composed(sql, tuple(tokenize(sql)), SPARK, name)
+    except QueryError:
+        if dialect.to_share is None:
+            raise
+        with suppress(QueryError):
+            shared = dialect.to_share(told)
+            if shared != sql:
+                return read_composed(shared, tuple(tokenize(shared)), SPARK, name)
+        raise
 
 
 def _in_spark(read: Statement) -> Statement:
