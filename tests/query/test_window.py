@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from weft.errors import WindowError
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(-60, 60))
@@ -68,3 +69,24 @@ def test_refused(given: dict[str, str | int], message: str) -> None:
 def test_to_dict_and_repr_are_read_back(window: Window) -> None:
     assert Window.from_dict(json.loads(json.dumps(window.to_dict()))) == window
     assert eval(repr(window)) == window
+
+
+def test_sessions_of_any_gap_are_cut_by_lengths_that_divide_each_other() -> None:
+    cuts = [Session(gap=f"{n} seconds").cut.range for n in range(1, 4000, 7)]
+    for shorter, longer in pairwise(sorted(set(cuts))):
+        assert longer % shorter == 0
+    for n, cut in zip(range(1, 4000, 7), cuts, strict=True):
+        assert cut <= n * 1_000_000 < 7 * cut
+
+
+@pytest.mark.parametrize("gap", ["0 seconds", "-1 minute", 5, "1 month", "soon"])
+def test_a_gap_is_a_duration(gap: object) -> None:
+    with pytest.raises(WindowError, match="gap="):
+        Session(gap=gap)  # type: ignore[arg-type]
+
+
+def test_a_session_is_read_back_and_is_no_window() -> None:
+    session = Session(gap="90 seconds")
+    assert Window.from_dict(session.to_dict()) == session != Window(range="90 seconds")
+    assert eval(repr(session)) == session
+    assert {session: 1}[Session(gap="1 minute 30 seconds")] == 1

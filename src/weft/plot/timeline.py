@@ -130,9 +130,7 @@ def _sliced_tree(plan: Plan, number: int) -> Tree:
             f"coverage_graph draws it"
         )
     if plan.queries and isinstance(plan.queries[int(tree.rows[0])].window, Session):
-        raise PlanError(
-            f"tree={number!r} has sessions, which begin and end with rows, not at edges"
-        )
+        raise PlanError(f"tree={number!r} has sessions, which end with rows, not at edges")
     return tree
 
 
