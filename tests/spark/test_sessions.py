@@ -12,7 +12,8 @@ from weft.errors import EngineError, PlanError
 from weft.spark.verify.native import native
 
 GAPS = ("1 microsecond", "5 minutes", "7 minutes", "3 hours", "2 days")
-ASKED = ((None, ()), (None, ("k",)), ("x > 10", ("k", "y")), ("100 / nullif(x, 0) > 3", ("k",)))
+# No key of doubles: of -0.0 and NaN as keys, Spark 4.3's own sessions fail ("must be sorted").
+ASKED = ((None, ()), (None, ("k",)), ("x > 10", ("k", "s")), ("100 / nullif(x, 0) > 3", ("k",)))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def test_the_rewrite_engine_runs_sessions_as_they_are(df):
 
 @pytest.mark.parametrize("kind", ["timestamp_ntz", "date"])
 def test_other_times_have_sessions_too(df, kind):
-    loom = loom_of(df.withColumn("ts", df.ts.cast(kind)).dropDuplicates(["ts", "k", "y"]), GAPS[3:])
+    loom = loom_of(df.withColumn("ts", df.ts.cast(kind)).dropDuplicates(["ts", "k", "s"]), GAPS[3:])
     for query in list(loom.queries):  # of the rows of a day, any may be the first
         if kind == "date":
             loom.drop(query.name)

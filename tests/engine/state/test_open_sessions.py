@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_bucket import Memory, batches, rows_table
+from test_bucket import Stream as Slices
+from test_bucket import batches
 
 from weft.algebra.part import Part
 from weft.engine.fragments.fragments import plan_fragments
 from weft.engine.parcel import Parcel
-from weft.engine.preaggregate import Preaggregate
 from weft.engine.program import FAR, Program, QueryWindows, RowColumns, TreeProgram
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.engine.state import sessions as sessions_module
@@ -46,27 +46,14 @@ def program(services: list[QueryWindows], buckets: int = 2) -> Program:
     return Program(1, (store,), buckets, 1, "append")
 
 
-class Stream:
-    """A stream of micro-batches through every bucket, with the watermark `delay` behind."""
+class Stream(Slices):
+    """A stream of micro-batches through every bucket; its answers are sessions."""
 
     def __init__(self, plan: Program, delay: int) -> None:
-        self.plan, self.delay, self.watermark = plan, delay, 0
-        self.states = [Memory() for _ in range(plan.buckets)]
+        super().__init__(plan, delay)
         self.answers: list[tuple] = []
-        self.late: dict[int, int] = {}
 
-    def run(self, rows: list[tuple[int, str, int]]) -> None:
-        parcels = [Parcel(None, 0)] * self.plan.buckets
-        if rows:
-            (batch,) = Preaggregate(self.plan)(iter([rows_table(rows, self.plan.buckets)]))
-            parcels = [Parcel.from_bytes(data) for data in batch.column("parcel").to_pylist()]
-        self.late = {}
-        for state, parcel in zip(self.states, parcels, strict=True):
-            self._bucket(state, parcel)
-        if rows:
-            self.watermark = max(self.watermark, max(t for t, _, _ in rows) - self.delay)
-
-    def _bucket(self, state: Memory, parcel: Parcel) -> None:
+    def _bucket(self, state: dict, parcel: Parcel) -> None:
         bucket = Bucket(self.plan, state)
         (store,) = self.plan.stores
         shards, counts = None, np.empty(0, dtype=np.int64)
