@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from weft.algebra.aggregate import Aggregate
@@ -144,7 +145,16 @@ class TreeSchema:
 
     def parts_of(self, query: Query) -> tuple[Part, ...]:
         """The query's parts as they are kept, each once."""
-        return tuple(dict.fromkeys(part for call in query.calls for part in self.parts_kept(call)))
+        known = self._parts.get(id(query))
+        if known is None or known[0] is not query:
+            kept = (part for call in query.calls for part in self.parts_kept(call))
+            known = self._parts[id(query)] = query, tuple(dict.fromkeys(kept))
+        return known[1]
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Query, tuple[Part, ...]]]:
+        """Queries and their parts, by identity: every change asks for those of all queries."""
+        return {}
 
     def parts_kept(self, call: Aggregate) -> tuple[Part, ...]:
         """A call's parts as they are kept: first and last with their time, others by types."""

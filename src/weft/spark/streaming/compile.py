@@ -26,7 +26,7 @@ from weft.query.output import Output
 from weft.query.query import Query
 from weft.query.window import Session
 from weft.sinks.contract import SinkQuery
-from weft.spark.arrow import arrow_schema, arrow_type
+from weft.spark.arrow import arrow_type
 from weft.spark.as_written import as_written
 from weft.spark.check import check_queries
 from weft.spark.only_spark import refuse_unfit
@@ -116,8 +116,7 @@ def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
     answered: dict[int, SinkQuery] = {}
     lowered_in_sql: dict[int, OutputSql] = {}
     for entry in catalogue.entries:
-        schema = menu.answers(entry.query)
-        answers = arrow_schema(schema)
+        schema, answers = menu.answers(entry.query)
         store = next(s for s in catalogue.stores if s.number == entry.assignments[-1].store)
         lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, menu)
         answered[entry.number] = SinkQuery(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
@@ -20,7 +21,7 @@ from weft.query import limits
 from weft.query.query import Query
 from weft.query.trust import check_untrusted
 from weft.query.window import Session, Window
-from weft.spark.arrow import nullable_schema
+from weft.spark.arrow import arrow_schema, nullable_schema
 from weft.spark.batch.fragments import expression_types
 from weft.spark.check import check_queries
 from weft.spark.streaming.projection import Projection
@@ -46,8 +47,8 @@ class Menu:
     """Columns whose values are aggregated."""
     checked: set[str] = field(default_factory=set)
     """Queries that can run on the rows, by their own text."""
-    shapes: dict[tuple[object, ...], T.StructType] = field(default_factory=dict)
-    """The schemas of answers."""
+    shapes: dict[tuple[object, ...], tuple[T.StructType, pa.Schema]] = field(default_factory=dict)
+    """The schemas of answers, as Spark and as Arrow has them."""
     divided: dict[tuple[str, ...], FragmentPlan] = field(default_factory=dict)
     """How the fragments of some predicates are found, for the last that were asked for."""
 
@@ -141,8 +142,8 @@ class Menu:
             for keys, name in self.buckets.items()
         ]
 
-    def answers(self, query: Query) -> T.StructType:
-        """The schema of a query's answers: that of the plain query."""
+    def answers(self, query: Query) -> tuple[T.StructType, pa.Schema]:
+        """The schema of a query's answers, that of the plain query, also as Arrow has it."""
         # Queries with equal keys and outputs have equal schemas: Spark is asked once for each.
         shape: tuple[Any, ...] = (
             query.window.slide > query.window.range,
@@ -151,7 +152,8 @@ class Menu:
             tuple((output.name, output.native) for output in query.outputs),
         )
         if shape not in self.shapes:
-            self.shapes[shape] = nullable_schema(native(self.df, self.axis, query).schema)
+            schema = nullable_schema(native(self.df, self.axis, query).schema)
+            self.shapes[shape] = schema, arrow_schema(schema)
         return self.shapes[shape]
 
     def beyond(self, other: Menu) -> list[str]:
