@@ -183,9 +183,12 @@ def _rows(sql: str, tokens: Sequence[Token]) -> str:
 
 
 def _parted(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """The keys of `TABLE t PARTITION BY a, b`."""
+    """The keys of `TABLE t PARTITION BY a` or `PARTITION BY (a, b)`."""
     at = next((i for i in level(tokens) if tokens[i].word == "PARTITION"), len(tokens))
-    return tuple(sorted("".join(map(_word, key)) for key in split(tokens[at + 2 :]) if key))
+    keys = tokens[at + 2 :]
+    if keys and keys[0].text == "(" and closed(keys, 0) == len(keys) - 1:
+        keys = keys[1:-1]
+    return tuple(sorted("".join(map(_word, key)) for key in split(keys) if key))
 
 
 def _described(sql: str, tokens: Sequence[Token]) -> str:
