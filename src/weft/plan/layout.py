@@ -61,6 +61,8 @@ class Layout:
     time: str
     types: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Spark's names of the types of the aggregates' arguments, as far as they are known."""
+    prefix: str = ""
+    """What the names of part columns begin with, where several targets' parts lie in one row."""
 
     @classmethod
     def of(
@@ -103,7 +105,8 @@ class Layout:
     def columns(self, part: Part) -> tuple[str, ...]:
         """The columns of one of `parts`, in the order of its components."""
         at = self._position[part]
-        return tuple(f"p{at}_{component.name}" for component in monoid_of(part).components)
+        names = (component.name for component in monoid_of(part).components)
+        return tuple(f"{self.prefix}p{at}_{name}" for name in names)
 
     @cached_property
     def _position(self) -> dict[Part, int]:
