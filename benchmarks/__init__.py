@@ -78,6 +78,7 @@ FOLDERS = {
         "steady",
         "churn",
         "stream",
+        "training",
     ),
     "peers": ("peers_batch",),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -73,8 +75,8 @@ def test_first_rows_are_those_of_a_search_key_by_key(data):
     spine_bounds = np.cumsum([0, *map(len, asked)])
     out = np.full(int(spine_bounds[-1]), -1, dtype=np.int64)
     first_rows(
-        np.array(sum(rows, []), dtype=np.int64), row_bounds, spine_bounds,
-        np.array(sum(asked, []), dtype=np.int64), out,
+        np.array([*chain(*rows)], dtype=np.int64), row_bounds, spine_bounds,
+        np.array([*chain(*asked)], dtype=np.int64), out,
     )  # fmt: skip
     wanted = [
         int(row_bounds[key] + np.searchsorted(rows[key], edge))

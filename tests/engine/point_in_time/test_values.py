@@ -14,7 +14,7 @@ from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
 from weft.algebra.sketches import estimate_distinct
 from weft.algebra.types import component_types
-from weft.engine.fragments.fragments import FragmentPlan, plan_fragments
+from weft.engine.fragments.fragments import FragmentLimits, FragmentPlan, plan_fragments
 from weft.engine.point_in_time.interval import Interval
 from weft.engine.point_in_time.program import LiftedPart, SpineProgram, Target
 from weft.engine.point_in_time.values import spine_values
@@ -88,8 +88,9 @@ def program_of(table: pa.Table, keys: int, plan: FragmentPlan | None) -> SpinePr
 
 
 def fragmented(table: pa.Table) -> tuple[pa.Table, FragmentPlan]:
-    plan = plan_fragments(PREDICATES, lambda _: {"x": "bigint"})
-    (codes,) = plan.codes(plan.states([table["x"].combine_chunks()] * len(plan.expressions)))
+    plan = plan_fragments(PREDICATES, lambda _: {"x": "bigint"}, FragmentLimits.of_terms())
+    assert plan.expressions == ("x",)
+    (codes,) = plan.codes(plan.states([table["x"].combine_chunks()]))
     return table.append_column("fragment", pa.array(codes)), plan
 
 
@@ -127,13 +128,13 @@ def defined(rows: list[dict[str, Any]], program: SpineProgram, asked: dict[str, 
 
 
 def plain(part: Part, partial: Sequence[Any]) -> Any:
-    """A partial as it is compared: floats to nine digits, lists in no order, sketches by value."""
+    """A partial as it is compared: floats to nine places, lists in no order, sketches by value."""
     if part.kind == "hll":
         return estimate_distinct(tuple(partial))
     values = []
     for value in partial:
         if isinstance(value, float):
-            value = "NaN" if math.isnan(value) else float(f"{value:.9g}") + 0.0
+            value = round(value, 9) + 0.0 if math.isfinite(value) else str(value)
         if isinstance(value, (list, tuple)):
             value = sorted(value, key=repr)
         values.append(value)

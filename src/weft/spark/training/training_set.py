@@ -42,9 +42,9 @@ def training_set(
     Gives the spine's rows and columns, every row once and in no particular order, and a column
     `{query}_{output}` for each output of each query: the aggregate over the rows of `df` that have
     the spine row's keys, satisfy the query's predicate and lie in its range before the spine row's
-    `at`, that is in `[at - range, at)`. A row at `at` itself does not count. Where there are no such
-    rows, or `at` is null, it is what Spark's aggregate over no rows is: a count is 0, a sum null.
-    Types are those of the plain Spark query.
+    `at`, that is in `[at - range, at)`; a row at `at` itself does not count. Where there are no
+    such rows, or `at` is null, it is what Spark's aggregate over no rows is: a count is 0, a sum
+    null. Types are those of the plain Spark query.
 
     `queries` are queries or SQL, one or several, or a mapping of names to them; SQL that has no
     name is called `q1`, `q2`, ... by its place. `time` is the column of event time in `df`, `at`
