@@ -65,7 +65,8 @@ def with_shared_values(
     program = SpineProgram(
         len(keys), parts, targets, fragments if len(layout.predicates) > 1 else None
     )
-    rows = _rows(df, axis, fragments, projection, keys, key_columns)
+    lifted = sorted({name for part in parts for name in part.columns})
+    rows = _rows(df, axis, fragments, projection, keys, key_columns, lifted)
     asked = _asked(spine, keys)
     both_sides = rows.unionByName(asked, allowMissingColumns=True)
     names = program.key_columns
@@ -168,6 +169,7 @@ def _rows(
     projection: Projection,
     keys: Sequence[SpineKey],
     key_columns: Sequence[str],
+    lifted: Sequence[str],
 ) -> DataFrame:
     """The rows that some query takes: time, fragment, keys, and what parts are lifted from."""
     marked = with_fragments(df.where(F.col(axis.quoted).isNotNull()), fragments)
@@ -183,7 +185,7 @@ def _rows(
             F.col(name).cast(nullable(key.kind)).alias(f"k{at}")
             for at, (key, name) in enumerate(zip(keys, key_columns, strict=True))
         ),
-        *(column.name for column in projection.columns),
+        *lifted,
     )
 
 
