@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from weft.algebra.positional import ordered
 from weft.algebra.registry import monoid_of
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from weft.algebra.aggregate import Aggregate
     from weft.algebra.part import Part
     from weft.query.query import Query
+
+
+AnyLayout = TypeVar("AnyLayout", bound="Layout")
 
 
 @dataclass(frozen=True)
@@ -66,8 +69,11 @@ class Layout:
 
     @classmethod
     def of(
-        cls, queries: Sequence[Query], time: str, types: Mapping[str, str] | None = None
-    ) -> Layout:
+        cls: type[AnyLayout],
+        queries: Sequence[Query],
+        time: str,
+        types: Mapping[str, str] | None = None,
+    ) -> AnyLayout:
         """The layout of a tree of these queries over a time column (quoted SQL)."""
         types = types or {}
         keys = tuple(dict.fromkeys(key.expression for query in queries for key in query.keys))

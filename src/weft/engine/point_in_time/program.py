@@ -23,6 +23,8 @@ class LiftedPart:
     arguments: tuple[str, ...]
     where: str | None
     """Of the part's own filter."""
+    counted: bool = False
+    """Whether of a set of values only its size is asked for: then that is the part's column."""
 
     @property
     def columns(self) -> tuple[str, ...]:

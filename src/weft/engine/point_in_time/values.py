@@ -6,7 +6,7 @@
 
 The rows are sorted and lifted once for all intervals, and a structure that is prepared once
 combines any of them in a few steps, however long the interval is. Only what keeps every value
-(lists, distinct values, sketches) is read anew for each.
+(lists, sketches) is read anew for each.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from weft.algebra.ops import bind
 from weft.algebra.ops.base import Columns, VectorOp
 from weft.algebra.ops.lists import ListOp
 from weft.algebra.ops.objects import ObjectOp, SketchOp
+from weft.algebra.part import Part
 from weft.engine.finals.batch.combined import Combined, combined
 from weft.engine.finals.batch.scratch import Scratch
 from weft.engine.fragments.fragments import FragmentPlan, distinct_fragments
 from weft.engine.groups import group_rows
+from weft.engine.point_in_time.distinct import DistinctCounts
 from weft.engine.point_in_time.interval import NEVER, Edge, first_rows
 from weft.engine.point_in_time.program import FRAGMENT, TIME, SpineProgram, Target
 from weft.engine.shards import flat
@@ -73,7 +75,7 @@ def spine_values(
     row_bounds = _bounds(mine[order], groups.count)
     spine_bounds = _bounds(asked[spine_order], groups.count)
     fragments = _Fragments.of(rows, program.fragments)
-    maker = _Maker(program, [bind(p.numbered.part, p.numbered.types) for p in program.parts])
+    maker = _Maker(program)
     for low, high in _chunks(row_bounds + spine_bounds, chunk):
         some = order[row_bounds[low] : row_bounds[high]]
         here = spine_order[spine_bounds[low] : spine_bounds[high]]
@@ -152,8 +154,12 @@ class _Ready:
 class _Maker:
     """Makes targets' columns; holds what does not change from stretch to stretch."""
 
-    def __init__(self, program: SpineProgram, ops: Sequence[VectorOp]) -> None:
-        self.program, self.ops = program, ops
+    def __init__(self, program: SpineProgram) -> None:
+        self.program = program
+        self.ops = [
+            bind(Part("count") if part.counted else part.numbered.part, part.numbered.types)
+            for part in program.parts
+        ]
         self.scratch = Scratch()
         self.asks: dict[int | None, dict[int, int]] = {}
         for target in program.targets:
@@ -186,6 +192,8 @@ class _Maker:
         if part.where is not None:
             mask = pc.fill_null(flat(rows, part.where).take(at), False)
             where = np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
+        if part.counted:
+            return DistinctCounts(arguments, where)
         if isinstance(op, SketchOp):
             return _Sketches(op, arguments, where)
         if not part.arguments and where is None:  # a count of rows

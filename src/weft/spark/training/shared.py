@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from weft.algebra.aggregate import Aggregate
 from weft.algebra.ops.order import typed
 from weft.algebra.part import Part
 from weft.algebra.positional import ordered
@@ -51,7 +53,7 @@ def with_shared_values(
     interval: Callable[[Query], Interval],
 ) -> DataFrame:
     """The spine's frame with the values of queries that have these keys, output by output."""
-    layout = Layout.of(queries, axis.quoted, types)
+    layout = SpineLayout.of(queries, axis.quoted, types)
     fragments = fragment_plan(df, layout.predicates)
     projection = Projection(df, dict(types))
     key_columns = [
@@ -91,6 +93,26 @@ def with_shared_values(
     )
 
 
+class SpineLayout(Layout):
+    """A layout in which a set of values that is only counted is kept as its size."""
+
+    @cached_property
+    def counted(self) -> frozenset[Part]:
+        """The sets of which no query asks for the values."""
+        users: dict[Part, set[str]] = {}
+        for call in (call for query in self.queries for call in query.calls):
+            for part in parts_of(call, self.types):
+                users.setdefault(part, set()).add(call.function)
+        return frozenset(part for part, calls in users.items() if calls == {"count_distinct"})
+
+    def answer(self, call: Aggregate) -> str | None:
+        """SQL of a call's answer over the part columns."""
+        parts = parts_of(call, self.types)
+        if self.counted.issuperset(parts):
+            return self.columns(parts[0])[0]
+        return super().answer(call)
+
+
 def _made(program: SpineProgram) -> Iterator[tuple[Target, str]]:
     for target in program.targets:
         for number in target.parts:
@@ -98,10 +120,12 @@ def _made(program: SpineProgram) -> Iterator[tuple[Target, str]]:
                 yield target, name
 
 
-def _partial_types(df: DataFrame, layout: Layout) -> dict[str, T.DataType]:
+def _partial_types(df: DataFrame, layout: SpineLayout) -> dict[str, T.DataType]:
     """The Spark type of every part column: that of Spark's own aggregate."""
     frame = df.agg(*(F.expr(sql).alias(name) for sql, name in partials(layout)))
-    return {field.name: nullable(field.dataType) for field in frame.schema.fields}
+    kinds = {field.name: nullable(field.dataType) for field in frame.schema.fields}
+    sizes = {name: T.LongType() for part in layout.counted for name in layout.columns(part)}
+    return kinds | sizes
 
 
 def _guards(layout: Layout, asking: Sequence[Query], where: str | None = None) -> list[str | None]:
@@ -113,7 +137,7 @@ def _guards(layout: Layout, asking: Sequence[Query], where: str | None = None) -
 
 def _lifted(
     projection: Projection,
-    layout: Layout,
+    layout: SpineLayout,
     number: int,
     part: Part,
     kinds: Mapping[str, T.DataType],
@@ -125,7 +149,8 @@ def _lifted(
     )
     where = projection.column(part.where, _guards(layout, asking)) if part.where else None
     arrow = tuple(arrow_type(kinds[name]) for name in layout.columns(part))
-    return LiftedPart(NumberedPart(number, part, arrow), arguments, where)
+    numbered = NumberedPart(number, part, arrow)
+    return LiftedPart(numbered, arguments, where, part in layout.counted)
 
 
 def _parts(layout: Layout, query: Query) -> list[Part]:

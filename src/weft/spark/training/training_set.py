@@ -57,8 +57,8 @@ def training_set(
     SQL is checked as untrusted, unless it is `trusted`: your own program's.
 
     Rows and spine are brought together by key, and a key's rows and spine rows must fit in the
-    memory of one worker; without keys, all of them. Aggregates that keep every value (collect_list,
-    count(DISTINCT)) and sketches read each interval anew.
+    memory of one worker; without keys, all of them. Aggregates that keep every value (such as
+    collect_list) and sketches read each interval anew.
     """
     if df.isStreaming:
         raise EngineError("the rows stream, and a training set is a batch: read them as one")
@@ -129,18 +129,12 @@ def _read(queries: Queries, loom: Loom, trusted: bool) -> Iterable[Query]:
 
 
 def _check(query: Query) -> None:
-    """Refuse what a column of values cannot be."""
+    """Refuse what leaves rows of the spine without a value."""
     if query.having is not None:
         raise QueryError(
             f"query {query.name!r}: having={query.having!r} leaves out answers, and every row of a "
             f"training set has one: leave it out here, and filter the training set"
         )
-    for name in query.aggs:
-        if query.shown is not None and name.startswith("weft_"):
-            raise QueryError(
-                f"query {query.name!r}: an item of its SELECT is made of aggregates and of keys or "
-                f"the window: select the aggregates, and compute it from the training set"
-            )
 
 
 def _delay(delay: Duration | None, axis: TimeAxis) -> int:
