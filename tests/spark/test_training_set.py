@@ -439,6 +439,17 @@ def test_what_slices_cannot_hold_is_joined_in_spark(spark):
     assert_same(found, by_join(spine, queries, df, delay=3_000_000, slide=True))
 
 
+def test_a_spine_may_be_made_of_the_rows_themselves(spark):
+    """Of shared values, and of those that are joined in Spark."""
+    df = events_of(spark, 10, rows=80).withColumn("c", F.expr("collate(k, 'UTF8_LCASE')")).cache()
+    queries = [
+        weft.Query(f"by_{key}", aggs={"n": "count(*)", "t": "sum(x)"}, window=window("30 seconds"),
+                   by=[key]) for key in ("k", "c")
+    ]  # fmt: skip
+    found = weft.training_set(df, queries, df)
+    assert_same(found, by_join(df, queries, df, at="ts"))
+
+
 def test_queries_may_be_sql_and_have_names(spark):
     df, spine = events_of(spark), spine_of(spark).limit(5)
     sql = "SELECT k, count(*) AS n FROM t GROUP BY window(ts, '10 seconds'), k"

@@ -40,8 +40,8 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 
 CHUNK = 1 << 18
 """Rows and spine rows that are prepared at a time, unless one key has more."""
-MOST = 1 << 16
-"""Spine rows that are answered at a time."""
+CELLS = 1 << 22
+"""Values that are made at a time: so many spine rows, times the columns of all targets."""
 GATHERED = 1 << 22
 """Rows that are gathered at a time where every value in an interval is read."""
 
@@ -55,7 +55,12 @@ class SpineValues:
 
 
 def spine_values(
-    rows: pa.Table, spine: pa.Table, program: SpineProgram, *, chunk: int = CHUNK, most: int = MOST
+    rows: pa.Table,
+    spine: pa.Table,
+    program: SpineProgram,
+    *,
+    chunk: int = CHUNK,
+    cells: int = CELLS,
 ) -> Iterator[SpineValues]:
     """The combined partials of every target for every row of the spine, some rows at a time.
 
@@ -76,6 +81,7 @@ def spine_values(
     spine_bounds = _bounds(asked[spine_order], groups.count)
     fragments = _Fragments.of(rows, program.fragments)
     maker = _Maker(program)
+    most = max(1, cells // len(program.fields))
     for low, high in _chunks(row_bounds + spine_bounds, chunk):
         some = order[row_bounds[low] : row_bounds[high]]
         here = spine_order[spine_bounds[low] : spine_bounds[high]]
@@ -88,12 +94,14 @@ def spine_values(
             spine_bounds=spine_bounds[low : high + 1] - spine_bounds[low],
         )
         ready = maker.prepared(rows, some, fragments)
-        ranges = [stretch.ranges(target) for target in program.targets]
-        for begin, end in maker.steps(ranges, len(here), most):
-            columns: list[pa.Array] = []
-            for target, (first, last) in zip(program.targets, ranges, strict=True):
-                columns += maker.values(target, ready, first[begin:end], last[begin:end])
-            yield SpineValues(here[begin:end], columns)
+        for base in range(0, len(here), most):
+            asking = stretch.part(base, min(base + most, len(here)))
+            ranges = [asking.ranges(target) for target in program.targets]
+            for begin, end in maker.steps(ranges, len(asking.instants)):
+                columns: list[pa.Array] = []
+                for target, (first, last) in zip(program.targets, ranges, strict=True):
+                    columns += maker.values(target, ready, first[begin:end], last[begin:end])
+                yield SpineValues(here[base + begin : base + end], columns)
 
 
 @dataclass
@@ -107,6 +115,17 @@ class _Stretch:
 
     def __post_init__(self) -> None:
         self.found: dict[Edge, Int64] = {}
+
+    def part(self, begin: int, end: int) -> _Stretch:
+        """The same for some of the spine rows."""
+        low = int(np.searchsorted(self.spine_bounds, begin, side="right")) - 1
+        high = int(np.searchsorted(self.spine_bounds, end, side="left"))
+        return _Stretch(
+            self.position,
+            self.row_bounds[low : high + 1],
+            self.instants[begin:end],
+            np.clip(self.spine_bounds[low : high + 1], begin, end) - begin,
+        )
 
     def ranges(self, target: Target) -> tuple[Int64, Int64]:
         """Of every spine row, the rows `[first, last)` that lie in the target's interval."""
@@ -200,9 +219,7 @@ class _Maker:
             where = np.ones(len(kept), dtype=bool)
         return combined(op, op.lift(arguments, where), asks=asks, scratch=self.scratch, name=name)
 
-    def steps(
-        self, ranges: Sequence[tuple[Int64, Int64]], rows: int, most: int
-    ) -> Iterator[tuple[int, int]]:
+    def steps(self, ranges: Sequence[tuple[Int64, Int64]], rows: int) -> Iterator[tuple[int, int]]:
         """Stretches of spine rows of which no more is gathered than can be held."""
         gathered = np.zeros(rows, dtype=np.int64)
         for target, (first, last) in zip(self.program.targets, ranges, strict=True):
@@ -214,7 +231,7 @@ class _Maker:
         while begin < rows:
             before = int(total[begin - 1]) if begin else 0
             end = int(np.searchsorted(total, before + GATHERED, side="right"))
-            end = min(max(end, begin + 1), begin + most, rows)
+            end = min(max(end, begin + 1), rows)
             yield begin, end
             begin = end
 

@@ -72,7 +72,7 @@ def with_shared_values(
     asked = _asked(spine, keys)
     both_sides = rows.unionByName(asked, allowMissingColumns=True)
     names = program.key_columns
-    bucketed = both_sides.repartition(*names) if names else both_sides.coalesce(1)
+    bucketed = both_sides.repartition(*names) if names else both_sides.repartition(1)
     carried = spine.frame.schema.fields
     schema = T.StructType(
         [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.errors import PySparkException
@@ -86,23 +86,34 @@ class SpineKey:
     """The type in which both are compared."""
 
 
-def spine_keys(spine: Spine, df: DataFrame, query: Query) -> tuple[SpineKey, ...]:
-    """The spine's column for each key of a query."""
-    if not query.keys:
-        return ()
-    kinds = df.select(*(F.expr(k.expression).alias(f"k{i}") for i, k in enumerate(query.keys)))
+def spine_keys(
+    spine: Spine, df: DataFrame, queries: Sequence[Query]
+) -> dict[str, tuple[SpineKey, ...]]:
+    """Of each query, by name, the spine's column for each of its keys."""
+    texts = list(dict.fromkeys(key.expression for query in queries for key in query.keys))
+    frame = df.select(*(F.expr(sql).alias(f"k{at}") for at, sql in enumerate(texts)))
+    fields = frame.schema.fields  # asked for once: Spark's analysis takes its time
+    kinds = {sql: field.dataType for sql, field in zip(texts, fields, strict=True)}
+    return {query.name: _keys_of(spine, df, query, kinds) for query in queries}
+
+
+def _keys_of(
+    spine: Spine, df: DataFrame, query: Query, kinds: Mapping[str, T.DataType]
+) -> tuple[SpineKey, ...]:
     found = []
-    for key, field in zip(query.keys, kinds.schema.fields, strict=True):
+    own = spine.frame.schema
+    for key in query.keys:
+        ours = kinds[key.expression]
         place = _place(spine.names, key.name, f"query {query.name!r}: key {key.name!r}")
         if place is None:
             raise ExpressionError(
                 f"query {query.name!r}: the spine has no column {key.name!r}, which is a key of "
                 f"the query; it has {', '.join(map(repr, spine.names))}"
             )
-        theirs = spine.frame.schema[f"s{place}"].dataType
-        kind = _common_type(df, field.dataType, theirs)
+        theirs = own[f"s{place}"].dataType
+        kind = _common_type(df, ours, theirs)
         if kind is None:
-            raise ExpressionError(_mismatch(query, key, field.dataType, theirs))
+            raise ExpressionError(_mismatch(query, key, ours, theirs))
         found.append(SpineKey(key.expression, f"s{place}", kind))
     return tuple(found)
 

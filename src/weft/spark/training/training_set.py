@@ -75,7 +75,7 @@ def training_set(
         types = loom.types()
         asked = Spine.of(spine, at, loom.axis)
         columns = _columns(loom.queries, asked.names)
-        keys = {query.name: spine_keys(asked, df, query) for query in loom.queries}
+        keys = spine_keys(asked, df, loom.queries)
 
         def interval(query: Query) -> Interval:
             window = query.window
