@@ -512,7 +512,9 @@ def test_what_is_refused_says_what_is_wrong(spark):
     refuse(WorkloadError, "column 'a_b_n' has the name of a column of query 'a'",
            [weft.Query("a", aggs={"b_n": "count(*)"}, window=hour),
             weft.Query("a_b", aggs=count, window=hour)])  # fmt: skip
-    refuse(WorkloadError, "is in the loom already", [weft.Query("q", aggs=count, window=hour)] * 2)
+    refuse(
+        WorkloadError, "two queries are named 'q'", [weft.Query("q", aggs=count, window=hour)] * 2
+    )
     refuse(WorkloadError, "at least one query", [])
     refuse(QueryError, "3 is neither a Query nor SQL", [3])
     refuse(WindowError, "delay='-1 second' would let rows count", delay="-1 second")

@@ -1,9 +1,9 @@
 """Values from shared slices: rows and spine brought together by key, combined in Arrow code.
 
-    rows   --predicates, arguments, keys: native-->  time, fragment, k0.., c0..  --\
-    spine  --keys in the same form: native------->  time, k0.., s0.., v0..      ----> by key
-        --a bucket of keys in a worker (`engine.point_in_time`)-->  s0.., v0.., partials
-        --lowered: native-->  s0.., v0.., and the new values
+rows   --predicates, arguments, keys: native-->  time, fragment, k0.., c0..
+spine  --keys in the same form: native-->  time, k0.., s0.., v0..
+both   --shuffled by key, a bucket in a worker (`engine.point_in_time`)-->  s0.., v0.., partials
+       --lowered: native-->  s0.., v0.., and the new values
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def training_set(
     with as_written(df.sparkSession):
         loom = Loom(df, time)
         for query in _read(queries, loom, trusted):
-            _check(query)
+            _check(query, loom.queries)
             loom.add(query)
         if not loom.queries:
             raise WorkloadError("a training set needs at least one query")
@@ -128,8 +128,10 @@ def _read(queries: Queries, loom: Loom, trusted: bool) -> Iterable[Query]:
         yield query
 
 
-def _check(query: Query) -> None:
-    """Refuse what leaves rows of the spine without a value."""
+def _check(query: Query, others: Iterable[Query]) -> None:
+    """Refuse a name that another query has, and what leaves rows of the spine without a value."""
+    if query.name.casefold() in {other.name.casefold() for other in others}:
+        raise WorkloadError(f"two queries are named {query.name!r}: rename one of them")
     if query.having is not None:
         raise QueryError(
             f"query {query.name!r}: having={query.having!r} leaves out answers, and every row of a "
