@@ -79,6 +79,7 @@ FOLDERS = {
         "churn",
         "sessions",
         "stream",
+        "training",
     ),
     "peers": ("peers_batch",),
 }

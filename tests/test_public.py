@@ -17,6 +17,7 @@ SURFACE = {
     "edge_rate",
     "optimize",
     "read_results",
+    "training_set",
     "__version__",
 }
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from weft.engine.fragments.fragments import distinct_fragments
 from weft.plan.layout import Layout
 from weft.plan.plan import Plan
 from weft.query.query import Query
-from weft.spark.batch.finals import distinct_fragments
 from weft.spark.batch.shards import shards
 from weft.spark.loom import Loom
 

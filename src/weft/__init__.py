@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from weft.query.workload import Workload as Workload
     from weft.sinks.parquet import read_results as read_results
     from weft.spark.loom import Loom as Loom
+    from weft.spark.training.training_set import training_set as training_set
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ _PUBLIC = {
     "edge_rate": "weft.plan.edges",
     "optimize": "weft.plan.optimizer",
     "read_results": "weft.sinks.parquet",
+    "training_set": "weft.spark.training.training_set",
 }
 __all__ = ["__version__", *_PUBLIC]
 

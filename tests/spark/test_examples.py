@@ -35,7 +35,7 @@ def load(name: str) -> ModuleType:
 def test_every_example_is_tested_here() -> None:
     text = Path(__file__).read_text(encoding="utf-8")
     names = [path.stem for path in EXAMPLES.glob("*.py")]
-    assert len(names) == 5
+    assert len(names) == 6
     assert [name for name in names if f'load("{name}")' not in text] == []
 
 
@@ -118,6 +118,34 @@ def test_ml_features_at_t_use_no_row_at_or_after_t(spark: SparkSession) -> None:
 def test_ml_features_agree_with_plain_spark(spark: SparkSession) -> None:
     example = load("ml_features")
     assert example.build(spark.createDataFrame(example.purchases(60))).verify().ok
+
+
+def test_training_sets_know_the_past_and_nothing_else(spark: SparkSession) -> None:
+    example = load("training_set")
+    exact, served = (frame.toPandas() for frame in example.main(spark, rows=400, spine=80))
+    rows = example.purchases(400)
+    assert len(exact) == len(served) == 80
+    days = {"last_1h": 1 / 24, "last_1d": 1, "last_7d": 7, "refunds": 7, "shop": 0.25}
+    compared = 0
+    for frame, end_of in (
+        (exact, lambda at: at),
+        (served, lambda at: (at - pd.Timedelta(minutes=10)).floor("h")),
+    ):
+        for label in frame.itertuples():
+            end = end_of(pd.Timestamp(label.at, tz="UTC"))
+            for name, length in days.items():
+                known = rows[(rows.ts >= end - pd.Timedelta(days=length)) & (rows.ts < end)]
+                known = known if name == "shop" else known[known.user == label.user]
+                if name == "refunds":
+                    assert label.refunds_n == (known.cents < 0).sum()
+                    continue
+                assert getattr(label, f"{name}_orders") == len(known)
+                if name != "shop" and len(known):
+                    found = [getattr(label, f"{name}_{one}") for one in ("spent", "largest")]
+                    assert found == [known.cents.sum(), known.cents.max()]
+                    compared += 1
+    assert compared > 150
+    assert (exact.last_1d_orders != served.last_1d_orders).any()
 
 
 def fired(example: ModuleType, rows: int, count: int) -> set[tuple[str, int, str, int, float]]:

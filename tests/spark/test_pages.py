@@ -50,3 +50,12 @@ def test_the_tutorial(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.M
     assert len({row["window"].start for row in found}) == 5
     average = weft.read_results(spark, str(tmp_path / "tutorial" / "out"), "average")
     assert average.count() > 300
+
+
+def test_the_page_on_training_sets(spark: SparkSession) -> None:
+    names = run_blocks("docs/training-sets.md", {"spark": spark})
+    columns = ["at", "user", "bought_again", "day_spent", "day_orders", "week_spent", "week_orders"]
+    assert names["training"].columns == names["served"].columns == columns
+    found = {row["user"]: row["week_orders"] for row in names["training"].collect()}
+    assert found["u0"] > 0
+    assert found["u3"] == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from weft.algebra.positional import ordered
 from weft.algebra.registry import monoid_of
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from weft.algebra.aggregate import Aggregate
     from weft.algebra.part import Part
     from weft.query.query import Query
+
+
+AnyLayout = TypeVar("AnyLayout", bound="Layout")
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,16 @@ class Layout:
     time: str
     types: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Spark's names of the types of the aggregates' arguments, as far as they are known."""
+    prefix: str = ""
+    """What the names of part columns begin with, where several targets' parts lie in one row."""
 
     @classmethod
     def of(
-        cls, queries: Sequence[Query], time: str, types: Mapping[str, str] | None = None
-    ) -> Layout:
+        cls: type[AnyLayout],
+        queries: Sequence[Query],
+        time: str,
+        types: Mapping[str, str] | None = None,
+    ) -> AnyLayout:
         """The layout of a tree of these queries over a time column (quoted SQL)."""
         types = types or {}
         keys = tuple(dict.fromkeys(key.expression for query in queries for key in query.keys))
@@ -103,7 +111,8 @@ class Layout:
     def columns(self, part: Part) -> tuple[str, ...]:
         """The columns of one of `parts`, in the order of its components."""
         at = self._position[part]
-        return tuple(f"p{at}_{component.name}" for component in monoid_of(part).components)
+        names = (component.name for component in monoid_of(part).components)
+        return tuple(f"{self.prefix}p{at}_{name}" for name in names)
 
     @cached_property
     def _position(self) -> dict[Part, int]:

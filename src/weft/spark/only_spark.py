@@ -75,12 +75,13 @@ def refuse_unfit(df: DataFrame, queries: Sequence[Query], types: Mapping[str, st
     """Refuse queries that a stream cannot answer as Spark would."""
     ansi = is_ansi(df)
     for query in queries:
-        reason = unfit_reason(query, types, ansi=ansi) or _variant_reason(query, types)
+        reason = unfit_reason(query, types, ansi=ansi) or variant_reason(query, types)
         if reason is not None:
             raise EngineError(f"query {query.name!r} cannot run on a stream: {reason}")
 
 
-def _variant_reason(query: Query, types: Mapping[str, str]) -> str | None:
+def variant_reason(query: Query, types: Mapping[str, str]) -> str | None:
+    """Why Arrow code does not take a query: it holds no nulls of a VARIANT."""
     kept = (arg for part in query.parts if part.kind != "count" for arg in part.args)
     for argument in (arg for arg in kept if "variant" in types.get(arg, "")):
         return (

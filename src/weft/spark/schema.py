@@ -16,16 +16,19 @@ _TYPES: dict[Kind, tuple[type[T.DataType], ...]] = {
 }
 
 
-def time_axis(schema: T.StructType, column: str) -> TimeAxis:
-    """The axis of a column of this schema; names are matched as Spark matches them."""
+def time_axis(schema: T.StructType, column: str, argument: str = "time") -> TimeAxis:
+    """The axis of a column of this schema; names are matched as Spark matches them.
+
+    `argument` is what the column was given as, for messages.
+    """
     named = {field.name.lower(): field for field in schema.fields}
     if column.lower() not in named:
         known = ", ".join(repr(field.name) for field in schema.fields)
-        raise EngineError(f"time={column!r} is no column of the DataFrame; it has {known}")
+        raise EngineError(f"{argument}={column!r} is no column of the DataFrame; it has {known}")
     field = named[column.lower()]
     for kind, types in _TYPES.items():
         if isinstance(field.dataType, types):
             return TimeAxis(field.name, kind)
     raise EngineError(
-        f"time={column!r} is of type {field.dataType.simpleString()}: accepted are {ACCEPTED}"
+        f"{argument}={column!r} is of type {field.dataType.simpleString()}: accepted are {ACCEPTED}"
     )

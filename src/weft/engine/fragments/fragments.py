@@ -213,6 +213,18 @@ def plan_fragments(
     return FragmentPlan(tuple(predicates), factors, tuple(clusters), _places(clusters))
 
 
+def distinct_fragments(column: pa.ChunkedArray, plan: FragmentPlan) -> tuple[Int64, Bools]:
+    """Each row's fragment by number, and of each fragment the predicates that it satisfies."""
+    codes = column.combine_chunks()
+    if not pa.types.is_struct(codes.type):
+        distinct, number = np.unique(codes.to_numpy(), return_inverse=True)
+        return number, plan.members((distinct,))
+    words = [word.to_numpy() for word in codes.flatten()]
+    whole = np.ascontiguousarray(np.stack(words, axis=1)).view(np.dtype((np.void, 8 * len(words))))
+    _, first, number = np.unique(whole.ravel(), return_index=True, return_inverse=True)
+    return number, plan.members(tuple(word[first] for word in words))
+
+
 def _with_shared_factors(formulas: Mapping[int, Formula]) -> dict[int, Formula]:
     """The formulas none of whose factors is theirs alone: an index for one is no gain."""
     support = {n: {test.factor for test in leaves_of(f)} for n, f in formulas.items()}

@@ -31,9 +31,13 @@ _NAME = re.compile(r"--[ \t]*name:[ \t]*([^\n]*)", re.IGNORECASE)
 
 
 def parse_query(
-    text: str, name: str | None = None, dialect: Literal["auto"] | DialectName = "auto"
+    text: str,
+    name: str | None = None,
+    dialect: Literal["auto"] | DialectName = "auto",
+    *,
+    unnamed: str = "q1",
 ) -> Query:
-    """The query that one SELECT statement asks.
+    """The query that one SELECT statement asks; `unnamed` is its name where nobody gives one.
 
     >>> q = parse_query("SELECT symbol, max(price) AS hi FROM t "
     ...                 "GROUP BY window(ts, '1 hour', '10 minutes'), symbol", name="hourly_hi")
@@ -44,7 +48,7 @@ def parse_query(
     ('t', 'ts')
     """
     statement = _one(text)
-    queries = _queries(text, statement, name, "q1", dialect)
+    queries = _queries(text, statement, name, unnamed, dialect)
     if len(queries) > 1:
         names = ", ".join(repr(query.name) for query in queries)
         raise QueryError(

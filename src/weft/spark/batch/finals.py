@@ -16,7 +16,7 @@ from weft.algebra.part import Part
 from weft.engine.answer import Combined, DueWindows, combine_groups
 from weft.engine.blame import Blamed
 from weft.engine.finals.batch.combined import choice
-from weft.engine.fragments.fragments import FragmentPlan
+from weft.engine.fragments.fragments import FragmentPlan, distinct_fragments
 from weft.engine.program import TreeProgram
 from weft.errors import FinalsError
 from weft.plan.layout import GroupingSet, Layout
@@ -24,8 +24,6 @@ from weft.spark.arrow import arrow_schema
 
 FLUSH = 1 << 16
 """Answers are handed to Spark in batches of about so many rows."""
-
-Int64 = npt.NDArray[np.int64]
 
 
 def finals(
@@ -140,20 +138,6 @@ class Members:
         """Whether each shard satisfies a predicate."""
         found: npt.NDArray[np.bool_] = self.members[:, predicate][self.number]
         return found
-
-
-def distinct_fragments(
-    column: pa.ChunkedArray, plan: FragmentPlan
-) -> tuple[Int64, npt.NDArray[np.bool_]]:
-    """Each row's fragment by number, and of each fragment the predicates that it satisfies."""
-    codes = column.combine_chunks()
-    if not pa.types.is_struct(codes.type):
-        distinct, number = np.unique(codes.to_numpy(), return_inverse=True)
-        return number, plan.members((distinct,))
-    words = [word.to_numpy() for word in codes.flatten()]
-    whole = np.ascontiguousarray(np.stack(words, axis=1)).view(np.dtype((np.void, 8 * len(words))))
-    _, first, number = np.unique(whole.ravel(), return_index=True, return_inverse=True)
-    return number, plan.members(tuple(word[first] for word in words))
 
 
 class Writer:

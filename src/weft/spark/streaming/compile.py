@@ -32,6 +32,7 @@ from weft.spark.check import check_queries
 from weft.spark.only_spark import refuse_unfit
 from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.output_sql import OutputSql, output_sql
+from weft.spark.streaming.projection import both, is_compared
 from weft.stream.catalogue import Catalogue, Entry, Settings
 from weft.stream.evolve import first_catalogue
 from weft.stream.tree_schema import TreeSchema
@@ -218,7 +219,7 @@ def _columns(
         sql: str, asking: Sequence[Query], where: str | None = None, *, normal: bool = False
     ) -> str:
         """What some queries ask for, of the rows that they take."""
-        guards = [q.predicate if where is None else _both(q.predicate, where) for q in asking]
+        guards = [q.predicate if where is None else both(q.predicate, where) for q in asking]
         for guard, query in zip(guards, asking, strict=True):
             askers.setdefault(sql, {}).setdefault(guard, set()).add(query.name)
         return projection.column(sql, guards, normal=normal)
@@ -230,7 +231,7 @@ def _columns(
     def part(kept: Part) -> tuple[tuple[str, ...], str | None]:
         asking = [q for q in users if kept in store.parts_of(q)]
         arguments = tuple(
-            column(arg, asking, kept.where, normal=_is_compared(kept)) for arg in prepared(kept)
+            column(arg, asking, kept.where, normal=is_compared(kept)) for arg in prepared(kept)
         )
         menu.wide.update(arguments)
         return arguments, column(kept.where, asking) if kept.where else None
@@ -249,16 +250,6 @@ def _columns(
         ),
         bucket=menu.bucket(bucket_keys),
     )
-
-
-def _is_compared(part: Part) -> bool:
-    """Whether a part's arguments are compared for being equal."""
-    return part.kind == "set"
-
-
-def _both(guard: str | None, where: str) -> str:
-    """A filter that is evaluated only where the guard is true."""
-    return where if guard is None else f"CASE WHEN {guard} THEN {where} END"
 
 
 def _store(
@@ -348,7 +339,7 @@ def _lowering(
     names: dict[Part, list[str]] = {}
     for at, part in enumerate(parts):
         names[part] = [f"p{at}_{component.name}" for component in monoid_of(part).components]
-        normal = _is_compared(part)
+        normal = is_compared(part)
         columns = [menu.projection.known(arg, normal=normal) for arg in prepared(part)]
         kinds = component_types(part, [arrow[column] for column in columns])
         fields += list(zip(names[part], kinds, strict=True))

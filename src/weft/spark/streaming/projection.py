@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from weft.algebra.part import Part
 from weft.engine.fragments.safety import may_raise, shielded
 from weft.plan.time_axis import quote
 from weft.query.syntax.reader import read_expression
@@ -106,6 +107,20 @@ class Projection:
             text = f"{normal_key(text, kind) if column.normal else text} AS {column.name}"
             made.append(projected_at(number, text) if self.may_raise(column.sql) else text)
         return made
+
+
+def is_compared(part: Part) -> bool:
+    """Whether a part's arguments are compared for being equal."""
+    return part.kind == "set"
+
+
+def both(guard: str | None, where: str) -> str:
+    """A filter that is evaluated only where the guard is true.
+
+    >>> both("x <> 0", "1 / x > 2")
+    'CASE WHEN x <> 0 THEN 1 / x > 2 END'
+    """
+    return where if guard is None else f"CASE WHEN {guard} THEN {where} END"
 
 
 def normal_key(sql: str, kind: T.DataType, depth: int = 0) -> str:
