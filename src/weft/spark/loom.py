@@ -23,6 +23,7 @@ from weft.spark.check import check_queries
 from weft.spark.results.results import Results
 from weft.spark.schema import time_axis
 from weft.spark.verify.verify import VerifyReport, verify
+from weft.spark.workers import fit_workers
 
 if TYPE_CHECKING:
     from weft.sinks import Sink
@@ -184,6 +185,8 @@ class Loom:
             raise EngineError(f"engine={engine!r}: accepted are 'auto', 'operator', 'rewrite'")
         if self.df.isStreaming:
             raise EngineError("run() is for a batch DataFrame, and this one streams: use start()")
+        if engine != "rewrite":
+            fit_workers(self.spark)
         if plan is None:
             plan = self.plan(engine=engine, finals=finals, **options)
         return Results(self._batch(plan, engine, slicing, finals), persist=persist)

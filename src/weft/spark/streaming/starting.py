@@ -26,6 +26,7 @@ from weft.spark.failures import connector_advice, has_format
 from weft.spark.streaming.compile import argument_types, compile_catalogue
 from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.running import Running
+from weft.spark.workers import fit_workers
 from weft.stream.catalogue import (
     Catalogue,
     CatalogueFiles,
@@ -85,6 +86,7 @@ def start(
     if isinstance(sink, Sink):
         _check_connectors(df.sparkSession, sink)
     check_untrusted(queries)
+    fit_workers(df.sparkSession)
     when, guard = Trigger.of(trigger), Guard.of(max_ahead, axis)
     files = CatalogueFiles(checkpoint)
     now, progress = files.latest(), ProgressFile(checkpoint).read()
