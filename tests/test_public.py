@@ -17,6 +17,7 @@ SURFACE = {
     "edge_rate",
     "optimize",
     "read_results",
+    "rescale",
     "__version__",
 }
 

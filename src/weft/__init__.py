@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.query.workload import Workload as Workload
     from weft.sinks.parquet import read_results as read_results
     from weft.spark.loom import Loom as Loom
+    from weft.spark.streaming.rescale import rescale as rescale
 
 __version__ = "0.1.0"
 
@@ -34,6 +35,7 @@ _PUBLIC = {
     "edge_rate": "weft.plan.edges",
     "optimize": "weft.plan.optimizer",
     "read_results": "weft.sinks.parquet",
+    "rescale": "weft.spark.streaming.rescale",
 }
 __all__ = ["__version__", *_PUBLIC]
 

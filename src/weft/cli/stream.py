@@ -64,7 +64,7 @@ def stream(
     need(read, NEEDS)
     refuse_second(read.locate(read.checkpoint or ""))
     with spark_for(ctx, read) as spark, stopping() as stop:
-        running = started(spark, read, once=once)
+        running = started(spark, read, trigger="available_now" if once else None)
         say = lines(as_json)
         say("started", {"queries": [query.name for query in running.queries]})
         follow(running, stop, say)
@@ -73,8 +73,11 @@ def stream(
         say("stopped" if stop.is_set() else "ended", {"batch": status.batch, "answers": answers})
 
 
-def started(spark: Any, job: Job, *, once: bool) -> Any:
-    """The running stream; everything that can be checked is, before anything is written."""
+def started(spark: Any, job: Job, *, trigger: str | None = None) -> Any:
+    """The running stream, by the job's trigger unless another is given.
+
+    Everything that can be checked is, before anything is written.
+    """
     from weft.spark.jobs import job_loom, job_sink
     from weft.stream.planning import plan_options
 
@@ -82,7 +85,7 @@ def started(spark: Any, job: Job, *, once: bool) -> Any:
     return job_loom(spark, job, streaming=True).start(
         sink,
         checkpoint=job.locate(job.checkpoint or ""),
-        trigger="available_now" if once else job.trigger,
+        trigger=trigger or job.trigger,
         output_mode=job.output_mode,
         buckets=job.buckets,
         adaptive=job.adaptive,
