@@ -198,6 +198,13 @@ def test_what_cannot_be_is_refused(stream: Stream, tmp_path: Path):
         stream.rescale(3)
 
 
+def test_a_spark_that_cannot_says_which_can(stream: Stream, monkeypatch):
+    """PySpark before 4.2 has no such manager."""
+    monkeypatch.delattr(type(stream.spark), "_streamingCheckpointManager")
+    with pytest.raises(EngineError, match=r"Spark 4\.\S+ cannot move .* 4\.2 and newer can"):
+        stream.rescale(2)
+
+
 def test_while_it_is_being_rescaled_nobody_starts_it(stream: Stream):
     stream.run(0, 10)
     rescaling.begin(stream.checkpoint, 2, 4, rescaling.written(stream.checkpoint).last + 1)
