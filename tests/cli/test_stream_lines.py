@@ -28,7 +28,7 @@ def said(known: Status, now: Status) -> list[str]:
 
 
 def report(batch: int, rows: int, milliseconds: int) -> dict[str, Any]:
-    time = {"triggerExecution": milliseconds}
+    time = {"addBatch": milliseconds - 10, "triggerExecution": milliseconds}
     at = f"2026-01-01T00:00:{batch:02d}.000Z"
     return {"batchId": batch, "timestamp": at, "numInputRows": rows, "durationMs": time}
 
@@ -91,8 +91,11 @@ def test_every_micro_batch_has_a_line_with_its_own_rows_and_seconds(capsys):
     done = [
         BatchDone(n, 0.0, 0, 0.0, slices=3, state_bytes=1_500_000, answers=10 * n) for n in range(4)
     ]
-    # The report comes after the delivery, two come at one look, and the last one not at all.
-    stream = Stream([done[0]], [report(0, 500, 1200)], [done[1], done[2], report(1, 7, 250)],
+    # The report comes after the delivery, two come at one look, and the last one not at all; a
+    # report of a look at the source that found nothing is none of a micro-batch.
+    nothing = {**report(1, 0, 5), "durationMs": {"latestOffset": 4, "triggerExecution": 5}}
+    stream = Stream([done[0]], [report(0, 500, 1200), nothing],
+                    [done[1], done[2], report(1, 7, 250)],
                     [report(2, 8, 300), done[3]])  # fmt: skip
     follow(stream, threading.Event(), lines(as_json=False))
     told = capsys.readouterr().out.splitlines()

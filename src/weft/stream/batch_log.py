@@ -44,7 +44,7 @@ class BatchLog:
     >>> log.take()
     []
     >>> log.reported({"batchId": 7, "timestamp": "1970-01-01T00:00:09.000Z", "numInputRows": 40,
-    ...               "durationMs": {"triggerExecution": 1500}})
+    ...               "durationMs": {"addBatch": 1400, "triggerExecution": 1500}})
     >>> [(done.batch, done.at, done.rows, done.seconds, done.answers) for done in log.take()]
     [(7, 10.5, 40, 1.5, 3)]
     """
@@ -63,7 +63,9 @@ class BatchLog:
             self._match(None)
 
     def reported(self, report: Mapping[str, Any]) -> None:
-        """Spark has reported on a micro-batch."""
+        """Spark has reported on a micro-batch; it may also report that it found nothing to do."""
+        if "addBatch" not in report["durationMs"]:
+            return
         from weft.stream.status_file import sample_of
 
         sample = sample_of(report)
