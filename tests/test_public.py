@@ -14,10 +14,12 @@ SURFACE = {
     "WindowTable",
     "Workload",
     "WeftError",
+    "Session",
     "edge_rate",
     "optimize",
     "read_results",
     "training_set",
+    "rescale",
     "__version__",
 }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from weft.query.workload import Workload as Workload
     from weft.sinks.parquet import read_results as read_results
     from weft.spark.loom import Loom as Loom
+    from weft.spark.streaming.rescale import rescale as rescale
     from weft.spark.training.training_set import training_set as training_set
 
 __version__ = "0.1.0"
@@ -38,6 +39,7 @@ _PUBLIC = {
     "optimize": "weft.plan.optimizer",
     "read_results": "weft.sinks.parquet",
     "training_set": "weft.spark.training.training_set",
+    "rescale": "weft.spark.streaming.rescale",
 }
 __all__ = ["__version__", *_PUBLIC]
 

@@ -78,7 +78,7 @@ def answers(spark: SparkSession, folder: Path, kind: str) -> dict[str, list[list
 
 def run(spark: SparkSession, job: Job) -> int:
     """Run the stream over all there is; returns how many answers it delivered."""
-    running = started(spark, job, once=True)
+    running = started(spark, job, trigger="available_now")
     running.await_termination(180)
     running.stop()
     return sum(query.answers for query in running.status().queries)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from cli_cases import SCHEMA, write_trades
 from click.testing import CliRunner
@@ -48,6 +49,7 @@ class Stream:
     """`weft stream job.yaml --json` in a process group of its own."""
 
     def __init__(self) -> None:
+        self.seen: list[str] = []
         command = [sys.executable, "-m", "weft.cli", "stream", "job.yaml", "--json"]
         self.errors = Path("stream.err").open("w")  # noqa: SIM115 (closed with the process)
         self.process = subprocess.Popen(
@@ -58,6 +60,7 @@ class Stream:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             told = json.loads(line)
+            self.seen.append(told["event"])
             if told["event"] == event and told.get("batch", batch) >= batch:
                 return told
         raise AssertionError(f"no {event}: {Path('stream.err').read_text()}")
@@ -87,7 +90,9 @@ def stream(here: Path) -> Iterator[Stream]:
 
 
 def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stream, spark):
-    stream.until("batch", 0)
+    first = stream.until("batch", 0)
+    assert (first["batch"], first["rows"]) == (0, pq.read_metadata("in/0.parquet").num_rows)
+    assert first["seconds"] > 0
     assert (
         "added ten: the running stream has it"
         in weft("query", "add", "job.yaml", TEN, "--name", "ten").stdout
@@ -108,7 +113,9 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     stream.until("batch", 1)
     os.killpg(stream.process.pid, signal.SIGINT)  # as a terminal does: everyone gets it
     stream.until("stopping")
-    stream.until("stopped")
+    stopped = stream.until("stopped")
+    assert stopped["total"] >= sum(stopped["answers"].values())
+    assert {"added", "dropped"} <= set(stream.seen)
     assert stream.process.wait(60) == 0
     assert "Traceback" not in (here / "stream.err").read_text()
 

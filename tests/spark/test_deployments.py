@@ -51,6 +51,10 @@ for where in ("s = '${{a'||\\"}}'||(SELECT 1)--\\"", "reflect('java.lang.System'
         print("REFUSED", error)
     else:
         raise AssertionError(where)
+try:
+    weft.rescale(spark, "nowhere", partitions=2)
+except weft.WeftError as error:
+    print("RESCALE", error)
 """
 
 
@@ -64,8 +68,12 @@ def run(builder: str) -> str:
 
 
 def test_on_a_cluster_of_processes() -> None:
-    assert run("SparkSession.builder.master('local-cluster[2,1,1024]')").count("REFUSED") == 5
+    told = run("SparkSession.builder.master('local-cluster[2,1,1024]')")
+    assert told.count("REFUSED") == 5
+    assert "RESCALE nowhere: no stream of weft has been started" in told
 
 
 def test_on_spark_connect() -> None:
-    assert run("SparkSession.builder.remote('local[2]')").count("REFUSED") == 5
+    told = run("SparkSession.builder.remote('local[2]')")
+    assert told.count("REFUSED") == 5
+    assert "RESCALE rescale: Spark Connect cannot move a stream's state" in told

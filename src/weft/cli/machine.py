@@ -5,13 +5,14 @@ Nothing of Spark is imported before its check: the doctor has to work where Spar
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -33,7 +34,8 @@ _GIB = 1024**3
 MEMORY, DISK = 3 * _GIB, 1 * _GIB
 """What a small job wants free: the driver's 2 GB and Python workers; room for state."""
 _JAVA = "on Debian or Ubuntu: apt-get install openjdk-17-jre-headless (17 or 21; set JAVA_HOME)"
-_SECONDS = 60.0
+_SECONDS, _PLAIN = 60.0, 180.0
+"""Seconds that a command may take, and a session of Spark in a process of its own."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,11 @@ def checks(job: Job | None = None) -> Iterator[Check]:
     if any(check.state == "missing" for check in here):
         yield Check("Spark", "warning", "not tried", "see above first")
         return
-    yield from spark(job)
+    before = dict(os.environ)  # an embedded session sets what a plain one has to do without
+    found = list(spark(job))
+    yield from found
+    if all(check.state != "missing" for check in found):
+        yield plain_session(before)
     yield from postgres(job)
 
 
@@ -163,6 +169,30 @@ def spark(job: Job | None = None) -> Iterator[Check]:
         home = os.environ.get("SPARK_HOME")
         advice = f"SPARK_HOME={home} may hold another Spark: unset it" if home else ""
         yield Check("Spark", "missing", said, advice)
+
+
+def plain_session(environ: Mapping[str, str]) -> Check:
+    """A session as a script makes it, in a process of its own: which Python its workers run."""
+    name = "plain SparkSession"
+    command = [sys.executable, "-m", "weft.spark.workers"]
+    try:
+        done = subprocess.run(
+            command, env=dict(environ), capture_output=True, text=True, timeout=_PLAIN, check=True
+        )
+        told = json.loads(done.stdout.splitlines()[-1])
+    except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
+        advice = f"try it: {' '.join(command)}"
+        return Check(name, "missing", f"does not start ({type(error).__name__})", advice)
+    if "error" in told:
+        return Check(name, "missing", told["error"])
+    if told["problem"] is None:
+        return Check(name, "ok", f"its workers run {told['runs']}")
+    found = (
+        f"its workers would run {told['asked']}, which {told['problem']}; on a local master weft "
+        f"has them run {told['runs']}"
+    )
+    advice = f"elsewhere set PYSPARK_PYTHON before Spark starts, here to {sys.executable}"
+    return Check(name, "ok", found, advice)
 
 
 def postgres(job: Job | None = None) -> list[Check]:

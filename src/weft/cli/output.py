@@ -35,6 +35,19 @@ def number(value: float) -> str:
     return f"{value:,.6g}"
 
 
+def size(count: float) -> str:
+    """Bytes in the unit that reads best, in three digits.
+
+    >>> [size(count) for count in (0, 999, 1_234, 56_789, 1_500_000, 2e12)]
+    ['0 B', '999 B', '1.23 kB', '56.8 kB', '1.5 MB', '2 TB']
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:,.3g} TB"
+
+
 def echo_json(value: Any, *, indent: int | None = 2) -> None:
     """Print JSON; times in ISO form, and what JSON does not know as text."""
     click.echo(json.dumps(value, indent=indent, default=_plain))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -22,7 +23,7 @@ from weft.cli.jobs import (
     strict_option,
     tell_refused,
 )
-from weft.cli.output import echo_json, number
+from weft.cli.output import echo_json, size
 
 if TYPE_CHECKING:
     from weft.job.model import Job
@@ -64,17 +65,21 @@ def stream(
     need(read, NEEDS)
     refuse_second(read.locate(read.checkpoint or ""))
     with spark_for(ctx, read) as spark, stopping() as stop:
-        running = started(spark, read, once=once)
+        running = started(spark, read, trigger="available_now" if once else None)
         say = lines(as_json)
         say("started", {"queries": [query.name for query in running.queries]})
         follow(running, stop, say)
         status = running.status()
-        answers = {query.name: query.answers for query in status.queries}
-        say("stopped" if stop.is_set() else "ended", {"batch": status.batch, "answers": answers})
+        by_query = {query.name: query.answers for query in status.queries}
+        facts = {"batch": status.batch, "answers": by_query, "total": status.answers}
+        say("stopped" if stop.is_set() else "ended", facts)
 
 
-def started(spark: Any, job: Job, *, once: bool) -> Any:
-    """The running stream; everything that can be checked is, before anything is written."""
+def started(spark: Any, job: Job, *, trigger: str | None = None) -> Any:
+    """The running stream, by the job's trigger unless another is given.
+
+    Everything that can be checked is, before anything is written.
+    """
     from weft.spark.jobs import job_loom, job_sink
     from weft.stream.planning import plan_options
 
@@ -82,8 +87,8 @@ def started(spark: Any, job: Job, *, once: bool) -> Any:
     return job_loom(spark, job, streaming=True).start(
         sink,
         checkpoint=job.locate(job.checkpoint or ""),
-        trigger="available_now" if once else job.trigger,
-        output_mode=job.output_mode,
+        trigger=trigger or job.trigger,
+        output_mode=cast(Any, job.output_mode),
         buckets=job.buckets,
         adaptive=job.adaptive,
         metrics_port=job.metrics_port,
@@ -116,8 +121,8 @@ def stopping() -> Iterator[threading.Event]:
 
 
 def follow(running: Any, stop: threading.Event, say: Callable[[str, dict[str, Any]], None]) -> None:
-    """Tell of every micro-batch, and of queries that come, go or fail, until the stream ends."""
-    told, known = running.status().batch, states(running.status())
+    """Tell of every micro-batch, and of all that changes, until the stream ends."""
+    known = running.status()
     ended = False
     while not (ended or stop.is_set()):
         try:
@@ -125,50 +130,81 @@ def follow(running: Any, stop: threading.Event, say: Callable[[str, dict[str, An
         except Exception:
             # Ctrl-C goes to Python workers too, and what they were at fails; it is run again.
             if not stop.is_set():
+                tell(running, known, say, last=True)
                 raise
-        status = running.status()
-        for event, facts in differences(known, status):
-            say(event, facts)
-        known = states(status)
-        if status.batch > told:
-            told = status.batch
-            say("batch", asdict(status))
+        known = tell(running, known, say, last=ended)
     if not ended:
         say("stopping", {})
         running.stop()
+        tell(running, known, say, last=True)
 
 
-def states(status: Any) -> dict[str, str]:
-    """Each query's state, by name."""
-    return {query.name: query.state for query in status.queries}
+def tell(
+    running: Any, known: Any, say: Callable[[str, dict[str, Any]], None], *, last: bool
+) -> Any:
+    """Say what has come since the status was `known`; returns the status as it is now."""
+    status = running.status()
+    for event, facts in differences(known, status):
+        say(event, facts)
+    for batch in running.batches(last=last):
+        own = {"rows_per_second": batch.rows / batch.seconds if batch.seconds else 0.0}
+        facts = {**asdict(batch), "batch_seconds": batch.seconds, **own}
+        say("batch", {**asdict(status), **facts})
+    return status
 
 
-def differences(known: dict[str, str], status: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What has become of queries since their states were `known`."""
-    now = states(status)
+def differences(known: Any, status: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What has become of queries, plan and stream since the status was `known`."""
+    before = {query.name: query for query in known.queries}
+    names = {query.name for query in status.queries}
+    told = False
     for query in status.queries:
-        if query.state == known.get(query.name, "answering") and query.name in known:
-            continue
-        if query.failed:
-            yield "failed", {"query": query.name, "error": query.failed}
-        elif query.paused:
-            yield "paused", {"query": query.name, **({"why": query.why} if query.why else {})}
-        else:
-            event = "resumed" if query.name in known else "added"
-            yield event, {"query": query.name, "complete_from": query.complete_from}
-    for name in known:
-        if name not in now:
+        old = before.get(query.name)
+        for event, facts in changes_of(old, query):
+            told = True
+            yield event, {"query": query.name, **facts}
+    for name in before:
+        if name not in names:
+            told = True
             yield "dropped", {"query": name}
+    if status.changes != known.changes and not told:
+        yield "replanned", {"change": status.changes, "trees": len(status.stores)}
+    failed = [query.failed for query in status.queries if query.failed]
+    if status.error and status.error != known.error and status.error not in failed:
+        yield "error", {"error": status.error}
+
+
+def changes_of(old: Any, query: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """What has become of one query, which was as in `old`, or was not there."""
+    if query.failed:
+        if old is None or not old.failed:
+            yield "failed", {"error": query.failed}
+        return
+    since = {"complete_from": query.complete_from}
+    if old is None:
+        yield "added", since
+    elif old.failed:
+        yield "resumed", since
+    elif old.number != query.number:
+        yield "replaced", since
+    elif old.paused and not query.paused:
+        yield "resumed", since
+    if query.paused and (old is None or not old.paused):
+        yield "paused", {"why": query.why} if query.why else {}
+    if old is not None and old.limits != query.limits:
+        yield "limited", {"limits": query.limits}
 
 
 def lines(as_json: bool) -> Callable[[str, dict[str, Any]], None]:
-    """How events are printed: a line of JSON each, or a sentence each."""
+    """How events are printed: a line of JSON each, or a sentence each; with the time of each."""
 
     def say(event: str, facts: dict[str, Any]) -> None:
+        at = facts.get("at", time.time())
+        when = datetime.fromtimestamp(at, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         if as_json:
-            echo_json({"event": event, **facts}, indent=None)
+            echo_json({"event": event, **facts, "at": when}, indent=None)
         else:
-            click.echo(sentence(event, facts))
+            click.echo(f"{when} {sentence(event, facts)}")
 
     return say
 
@@ -182,24 +218,35 @@ def sentence(event: str, facts: dict[str, Any]) -> str:
     "added: query 'hourly'"
     """
     if event == "started":
-        return f"started: {len(facts['queries']):,} queries (Ctrl-C stops it)"
+        return f"started: {_counted(len(facts['queries']))} (Ctrl-C stops it)"
     if event == "failed":
         return str(facts["error"])
+    if event == "error":
+        return f"error: {facts['error']}"
+    if event == "limited":
+        limits = facts["limits"] or {}
+        shown = ", ".join(f"{name}={value}" for name, value in limits.items()) or "none"
+        return f"limits: query {facts['query']!r}: {shown}"
     if "query" in facts:
         why = f" ({facts['why']})" if facts.get("why") else ""
         return f"{event}: query {facts['query']!r}{why}"
+    if event == "replanned":
+        trees = f"{facts['trees']:,} tree{'' if facts['trees'] == 1 else 's'}"
+        return f"replanned: change {facts['change']}, {trees}"
     if event == "stopping":
         return "stopping: the micro-batch that runs is finished first"
     if event == "batch":
-        state = f"{facts['slices']:,} slices, {number(facts['state_bytes'] / 1e6)} MB held"
-        answers = sum(query["answers"] for query in facts["queries"])
         return (
-            f"batch {facts['batch']}: {facts['rows']:,} rows in {facts['batch_seconds']:.2f} s, "
-            f"watermark {_instant(facts['watermark'], facts['lag'])}, {state}, "
-            f"{answers:,} answers so far{_set_aside(facts)}"
+            f"batch {facts['batch']}: {facts['rows']:,} rows in {facts['seconds']:.2f} s, "
+            f"watermark {_instant(facts['watermark'], facts['lag'])}, "
+            f"{facts['slices']:,} slices, {size(facts['state_bytes'])} held, "
+            f"{facts['answers']:,} answers so far{_set_aside(facts)}"
         )
-    total = sum(facts["answers"].values())
-    return f"{event} after batch {facts['batch']}: {total:,} answers since the start"
+    return f"{event} after batch {facts['batch']}: {facts['total']:,} answers since the start"
+
+
+def _counted(queries: int) -> str:
+    return f"{queries:,} quer{'y' if queries == 1 else 'ies'}"
 
 
 def _set_aside(facts: dict[str, Any]) -> str:

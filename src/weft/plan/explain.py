@@ -5,7 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from weft.plan.tree import Tree
+from weft.query import html
 from weft.query.duration import format_duration
 from weft.query.window import Session, Window
 
@@ -20,20 +23,44 @@ def explain(plan: Plan, limit: int) -> str:
     return "\n".join([*_heading(plan), *_trees(plan, limit), *_notes(plan)])
 
 
-def _heading(plan: Plan) -> list[str]:
-    unit, costs = unit_name(plan), plan.costs
-    trees = len(plan.trees)
+def summary(plan: Plan) -> str:
+    """The plan in a line, however many queries it has."""
+    unit, trees = unit_name(plan), len(plan.trees)
     what = "ns of work" if plan.request.options.cost == "engine" else "cost"
-    first = (
+    return (
         f"{plan.strategy}: {_count(len(plan.labels), 'query', 'queries')} at "
         f"{plan.rate:,.6g} rows per {unit} -> {_count(trees, 'tree', 'trees')}, "
         f"{what} {plan.cost:,.6g} per {unit}"
     )
+
+
+def as_html(plan: Plan) -> str:
+    """The plan as a table of its costliest trees, for notebooks."""
+    order = np.argsort(-plan._priced[0], kind="stable")[: html.SHOWN]
+    rows = []
+    for tree in (plan.trees[int(number)] for number in order):
+        names = ", ".join(tree.queries[:QUERIES_SHOWN])
+        names += ", ..." if len(tree.queries) > QUERIES_SHOWN else ""
+        rows.append(
+            {
+                "tree": str(tree.number),
+                "queries": len(tree.queries),
+                "names": names,
+                f"edges per {unit_name(plan)}": tree.edge_rate,
+                "cost": tree.cost,
+                "saves": tree.saved,
+            }
+        )
+    return html.table(summary(plan), rows, more=len(plan.trees) - len(rows))
+
+
+def _heading(plan: Plan) -> list[str]:
+    costs = plan.costs
     against = ", ".join(
         f"{name} costs {costs[key]:,.6g} ({_ratio(costs[key], plan.cost)})"
         for name, key in (("no sharing", "no_share"), ("sharing all", "share_all"))
     )
-    return [first, f"  {against}"]
+    return [summary(plan), f"  {against}"]
 
 
 def _trees(plan: Plan, limit: int) -> list[str]:

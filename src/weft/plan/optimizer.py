@@ -14,6 +14,7 @@ import numpy.typing as npt
 from weft.errors import PlanError
 from weft.plan.cost import CostModel, Model, Statistics
 from weft.plan.edges import measure
+from weft.plan.named_options import meant
 from weft.plan.plan import Plan, PlanReport
 from weft.plan.request import Engine, Options, Request
 from weft.query.table import WindowTable
@@ -111,10 +112,13 @@ def _check_search_options(strategy: str, given: dict[str, Any]) -> None:
     common = ("table", "cost", "edges", "seed", "progress")
     known = signature(SEARCHES[strategy]).parameters if strategy in SEARCHES else {}
     accepted = [name for name in known if name not in common]
+    general = [name for name in signature(optimize).parameters if name not in ("queries", "search")]
     for name, value in given.items():
         if name not in accepted:
-            shown = ", ".join(accepted) or "none"
-            raise PlanError(f"{name}={value!r}: strategy {strategy} has no such option ({shown})")
+            raise PlanError(
+                f"{name}={value!r}: strategy {strategy} has no such option; "
+                f"{meant(name, [*accepted, *general])}"
+            )
 
 
 def plan_request(request: Request, progress: Progress | None = None) -> Plan:

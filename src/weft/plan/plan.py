@@ -45,7 +45,7 @@ class PlanReport:
         return {**self.__dict__, "notes": list(self.notes)}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plan:
     """Which queries share which tree. A value: `add` and `drop` return new plans."""
 
@@ -209,6 +209,16 @@ class Plan:
         from weft.plan.explain import explain
 
         return explain(self, limit)
+
+    def __repr__(self) -> str:
+        from weft.plan.explain import summary
+
+        return f"<Plan {summary(self)}>"
+
+    def _repr_html_(self) -> str:
+        from weft.plan.explain import as_html
+
+        return as_html(self)
 
     def add(self, queries: Iterable[Query | Window] | WindowTable) -> Plan:
         """A plan with these queries woven in (Incremental WeaveShare)."""

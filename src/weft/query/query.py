@@ -254,6 +254,14 @@ class Query:
         terms += [f"having={self.having!r}"] if self.having is not None else []
         return f"Query({', '.join(terms)})"
 
+    def _repr_html_(self) -> str:
+        from weft.query.html import table
+
+        rows = [{"output": name, "is": sql} for name, sql in self._aggs]
+        terms = {"where": self.where, "by": ", ".join(self.by), "having": self.having}
+        asked = "; ".join(f"{name} {text}" for name, text in terms.items() if text)
+        return table(f"query {self.name!r}: {self.window!r}", rows, note=asked)
+
     def to_dict(self) -> dict[str, Any]:
         """The query as JSON values, as it was given; `from_dict` reads it back."""
         return {

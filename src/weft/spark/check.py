@@ -62,6 +62,15 @@ def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> di
     return {**expression_types(df, [sql for sql in inner if sql not in known]), **known}
 
 
+def check_columns(df: DataFrame, axis: TimeAxis, query: Query) -> None:
+    """Refuse a query that reads a column which is not there, as soon as it is asked.
+
+    Spark is asked only of names that no column has: it may know them otherwise.
+    """
+    if query.columns - {column.lower() for column in df.columns}:
+        check_queries(df, axis, [query])
+
+
 def _culprit(
     df: DataFrame, axis: TimeAxis, queries: Sequence[Query], error: AnalysisException | None
 ) -> ExpressionError:

@@ -138,9 +138,9 @@ def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
     frame = _rows(spark, job, streaming=streaming)
     _check_time(job, frame)
     loom = Loom(frame, job.source.time, job.source.watermark, offer=job.offer)
-    for query in job.queries:
-        loom.add(query)
     try:
+        for query in job.queries:
+            loom.add(query)
         loom.types()
     except WeftError as error:
         raise type(error)(f"{job.file}: {error}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -10,42 +10,56 @@ from pyspark.sql import DataFrame, SparkSession
 from weft.engine.finals.registry import check_name
 from weft.engine.slicing.method import Kind as Slicing
 from weft.errors import EngineError, PlanError, WorkloadError
+from weft.job.variables import redact
+from weft.plan.cost import Model, Statistics
 from weft.plan.explain import describe_window
+from weft.plan.named_options import given, named_options
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
 from weft.query.one_source import check_absent, check_source
 from weft.query.query import Query
+from weft.query.query_limits import QueryLimits
 from weft.query.trust import check_untrusted
-from weft.spark.as_written import texts_as_written
+from weft.spark.as_written import as_written, texts_as_written
 from weft.spark.batch.run import Batch, run_plan
 from weft.spark.batch.statistics import Measured, measure
-from weft.spark.check import check_queries
+from weft.spark.check import check_columns, check_queries
 from weft.spark.results.results import Results
 from weft.spark.schema import time_axis
+from weft.spark.tables import as_frame
 from weft.spark.verify.verify import VerifyReport, verify
+from weft.spark.workers import fit_workers
 
 if TYPE_CHECKING:
     from weft.sinks import Sink
     from weft.spark.streaming.running import Running
 
 Engine = Literal["auto", "operator", "rewrite"]
+Strategy = Literal[
+    "auto", "weave", "factor", "coverage", "no_share", "share_all", "random", "insert_then_weave",
+    "local_search", "exhaustive", "weave_paper",
+]  # fmt: skip
+Keys = Literal["auto", "separate", "union"]
+Parts = Literal["compatible", "equal"]
+Edges = Literal["exact", "f1", "f1_table", "bitset"]
 
 
 class Loom:
     """Window queries on one DataFrame, sharing the work on it.
 
-    `df` is any DataFrame, joins and all; `time` its column of event time: TIMESTAMP,
+    `df` is any DataFrame, joins and all, or a table of pandas, Polars or Arrow, which goes to the
+    active session or to an embedded one; `time` its column of event time: TIMESTAMP,
     TIMESTAMP_NTZ, DATE or, for windows on an integer axis, an integer. `watermark` is for
     streams, and so is `offer`: keys, arguments and terms of predicates that queries may ask for
     later, projected from the start so that those queries come without a restart.
     """
 
     def __init__(
-        self, df: DataFrame, time: str = "ts", watermark: str | None = None,
+        self, df: DataFrame | Any, time: str = "ts", watermark: str | None = None,
         *, offer: Sequence[str] = (),
     ) -> None:  # fmt: skip
-        self.df = df
-        self.axis = time_axis(df.schema, time)
+        self.df = as_frame(df)
+        self.axis = time_axis(self.df.schema, time)
         self.watermark = watermark
         self.offer = (offer,) if isinstance(offer, str) else tuple(offer)
         self._queries: dict[str, Query] = {}
@@ -86,6 +100,8 @@ class Loom:
             raise WorkloadError(f"query {query.name!r} is in the loom already; drop it first")
         check_absent(query, self.df.columns)
         check_untrusted([query])
+        with as_written(self.spark):
+            check_columns(self.df, self.axis, query)
         self._queries[query.name.lower()] = query
         return query
 
@@ -104,25 +120,35 @@ class Loom:
             raise WorkloadError(f"no query {name!r} in the loom; it has {known}")
         return self._queries.pop(name.lower())
 
+    @named_options
     @texts_as_written
     def plan(
-        self, *, rate: float | None = None, strategy: str | None = None, engine: Engine = "auto",
-        finals: str = "auto", **options: Any,
+        self, *, rate: float | None = None, strategy: Strategy | None = None,
+        engine: Engine = "auto", finals: str = "auto", keys: Keys | None = None,
+        parts: Parts | None = None, edges: Edges | None = None, cost: Model | None = None,
+        statistics: Statistics | None = None, tolerance: float | None = None,
+        seed: int | None = None, polish: bool | None = None,
+        search: Mapping[str, Any] | None = None,
     ) -> Plan:  # fmt: skip
         """Plan the queries. Without a `rate` it is measured, and groups and fragments with it.
 
         The plan of a stream is the one that `start` would begin with, given the same options.
-        `finals` names the structure that the plan is to be run with.
+        `finals` names the structure that the plan is to be run with. The others are those of
+        `weft.optimize`, whose defaults hold for what is not given; `search` has options of the
+        strategy itself.
         """
         check_name(finals)
         if not self._queries:
             raise WorkloadError("the loom has no queries: add one first")
         self.types()
+        options = given(
+            keys=keys, parts=parts, edges=edges, cost=cost, statistics=statistics,
+            tolerance=tolerance, seed=seed, polish=polish, **(search or {}),
+        )  # fmt: skip
         if self.df.isStreaming:
             from weft.stream.planning import stream_plan
 
-            given = {"rate": rate, "strategy": strategy, "finals": finals}
-            options |= {name: value for name, value in given.items() if value is not None}
+            options |= given(rate=rate, strategy=strategy, finals=finals)
             if engine != "auto":
                 options["engine"] = engine
             return stream_plan(self.queries, **options)
@@ -150,11 +176,22 @@ class Loom:
             self._measured = needs, measure(self.df, self.axis, self.queries)
         return self._measured[1]
 
+    @named_options
     @texts_as_written
-    def explain(self, **options: Any) -> str:
-        """The plan, and how each tree of it would be run."""
-        engine, finals = options.get("engine", "auto"), options.get("finals", "auto")
-        plan = self.plan(**options)
+    def explain(
+        self, *, rate: float | None = None, strategy: Strategy | None = None,
+        engine: Engine = "auto", finals: str = "auto", keys: Keys | None = None,
+        parts: Parts | None = None, edges: Edges | None = None, cost: Model | None = None,
+        statistics: Statistics | None = None, tolerance: float | None = None,
+        seed: int | None = None, polish: bool | None = None,
+        search: Mapping[str, Any] | None = None,
+    ) -> str:  # fmt: skip
+        """The plan, and how each tree of it would be run. Options are those of `plan`."""
+        plan = self.plan(
+            rate=rate, strategy=strategy, engine=engine, finals=finals, keys=keys, parts=parts,
+            edges=edges, cost=cost, statistics=statistics, tolerance=tolerance, seed=seed,
+            polish=polish, search=search,
+        )  # fmt: skip
         lines = [plan.explain()]
         if self.df.isStreaming:
             from weft.spark.streaming.compile import explain_finals
@@ -166,15 +203,21 @@ class Loom:
             lines += [f"run: tree {choice.tree} as {choice}" for choice in batch.choices]
         return "\n".join(lines)
 
+    @named_options
     @texts_as_written
     def run(
         self, *, engine: Engine = "auto", plan: Plan | None = None, persist: bool = True,
         slicing: Slicing | None = None, finals: str = "auto",
-        **options: Any,
+        rate: float | None = None, strategy: Strategy | None = None, keys: Keys | None = None,
+        parts: Parts | None = None, edges: Edges | None = None, cost: Model | None = None,
+        statistics: Statistics | None = None, tolerance: float | None = None,
+        seed: int | None = None, polish: bool | None = None,
+        search: Mapping[str, Any] | None = None,
     ) -> Results:  # fmt: skip
         """Answer every query; lazy. `engine="rewrite"` uses nothing but Spark SQL.
 
-        Options go to `plan`, unless a finished `plan` of the same queries is given. `persist`
+        `rate` and what follows go to `plan`, unless a finished `plan` of the same queries is given.
+        `persist`
         keeps what queries are read from at its first use. `slicing` asks for one way from times
         to slices ("greatest", "lookup", "search") instead of the cheapest, `finals` for one
         structure from slices to answers ("flatfit", "daba", ...; docs/finals.md has them all).
@@ -184,26 +227,50 @@ class Loom:
             raise EngineError(f"engine={engine!r}: accepted are 'auto', 'operator', 'rewrite'")
         if self.df.isStreaming:
             raise EngineError("run() is for a batch DataFrame, and this one streams: use start()")
+        if engine != "rewrite":
+            fit_workers(self.spark)
         if plan is None:
-            plan = self.plan(engine=engine, finals=finals, **options)
+            plan = self.plan(
+                rate=rate, strategy=strategy, engine=engine, finals=finals, keys=keys, parts=parts,
+                edges=edges, cost=cost, statistics=statistics, tolerance=tolerance, seed=seed,
+                polish=polish, search=search,
+            )  # fmt: skip
         return Results(self._batch(plan, engine, slicing, finals), persist=persist)
 
+    @named_options
     @texts_as_written
     def start(
-        self, sink: str | Sink, *, checkpoint: str, trigger: str | None = None, **options: Any
-    ) -> Running:
+        self, sink: str | Sink, *, checkpoint: str, trigger: str | None = None,
+        output_mode: Literal["append", "update"] = "append", buckets: int | None = None,
+        adaptive: bool = False, metrics_port: int | None = None, max_ahead: str | None = "auto",
+        finals: str | None = None, limits: QueryLimits | Mapping[str, Any] | None = None,
+        hide: Callable[[str], str] = redact,
+        rate: float | None = None, strategy: Strategy | None = None, engine: Engine | None = None,
+        keys: Keys | None = None, parts: Parts | None = None, edges: Edges | None = None,
+        cost: Model | None = None, statistics: Statistics | None = None,
+        tolerance: float | None = None, seed: int | None = None, polish: bool | None = None,
+        search: Mapping[str, Any] | None = None,
+    ) -> Running:  # fmt: skip
         """Start the queries on a stream, or go on with what the checkpoint holds.
 
         `sink` is a directory (Parquet) or a sink of `weft.sinks`; `trigger` is "available_now", an
-        interval such as "10 seconds", or None for as fast as it goes. Options: `output_mode`
-        ("append" or "update"), `buckets`, `adaptive`, `metrics_port`, and those of `optimize`;
+        interval such as "10 seconds", None for as fast as it goes, or "once" for one micro-batch.
+        `buckets` is into how many parts the state is cut, and so the most partitions that it can
+        ever be in;
         `max_ahead`: rows further ahead of the clock are set aside and counted ("1 day" if nothing
         is said, "off" for none), because one row years ahead would close every window;
         `finals`: the structure that answers windows from slices, "auto" if nothing is said;
-        `limits`: what a query may use that has no limits of its own (`QueryLimits`).
+        `limits`: what a query may use that has no limits of its own (`QueryLimits`); `hide` takes
+        secrets out of what errors say. `rate` and what follows are those of `plan`, for the first
+        plan of a new checkpoint.
         """
         from weft.spark.streaming.starting import start
 
+        planning = given(
+            rate=rate, strategy=strategy, engine=None if engine == "auto" else engine, keys=keys,
+            parts=parts, edges=edges, cost=cost, statistics=statistics, tolerance=tolerance,
+            seed=seed, polish=polish, **(search or {}),
+        )  # fmt: skip
         return start(
             self.df,
             self.axis,
@@ -212,14 +279,38 @@ class Loom:
             watermark=self.watermark,
             queries=self.queries,
             trigger=trigger,
+            output_mode=output_mode,
+            buckets=buckets,
+            adaptive=adaptive,
+            metrics_port=metrics_port,
+            max_ahead=max_ahead,
+            finals=finals,
             offer=self.offer,
-            **options,
+            limits=limits,
+            hide=hide,
+            **planning,
         )
 
+    @named_options
     @texts_as_written
-    def verify(self, **options: Any) -> VerifyReport:
-        """Run the plain Spark queries beside the plan and compare row by row."""
-        with self.run(**options) as results:
+    def verify(
+        self, *, engine: Engine = "auto", plan: Plan | None = None, persist: bool = True,
+        slicing: Slicing | None = None, finals: str = "auto",
+        rate: float | None = None, strategy: Strategy | None = None, keys: Keys | None = None,
+        parts: Parts | None = None, edges: Edges | None = None, cost: Model | None = None,
+        statistics: Statistics | None = None, tolerance: float | None = None,
+        seed: int | None = None, polish: bool | None = None,
+        search: Mapping[str, Any] | None = None,
+    ) -> VerifyReport:  # fmt: skip
+        """Run the plain Spark queries beside the plan and compare row by row.
+
+        Options are those of `run`.
+        """
+        with self.run(
+            engine=engine, plan=plan, persist=persist, slicing=slicing, finals=finals, rate=rate,
+            strategy=strategy, keys=keys, parts=parts, edges=edges, cost=cost,
+            statistics=statistics, tolerance=tolerance, seed=seed, polish=polish, search=search,
+        ) as results:  # fmt: skip
             return verify(self.df, self.axis, self.queries, results)
 
     def _batch(

@@ -121,8 +121,9 @@ class Settings:
     """Its type: timestamp, timestamp_ntz, date or integer."""
     watermark: str
     buckets: tuple[int, ...]
-    """A number for each bucket, chosen so that Spark spreads them evenly over `partitions`."""
+    """A label for each bucket, chosen so that Spark deals them evenly to any `partitions`."""
     partitions: int
+    """Those of the state; `weft.rescale` changes them."""
     mode: str
     """append or update."""
     engine: str = "operator"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.query import html
 from weft.stream.catalogue import Catalogue, Entry, Failure, Progress
 from weft.stream.usage import Load, Usage, usage_of, users_of
 
@@ -92,10 +93,35 @@ class Status:
     """Rows set aside because their time was far ahead of the clock, in the checkpoint's life."""
     damaged_requests: tuple[str, ...] = ()
     """Requests of other processes that could not be read, and were set aside."""
+    answers: int = 0
+    """Answers since the stream was started in this process, of queries that have gone too."""
 
     def query(self, name: str) -> QueryStatus:
         """The status of one query."""
         return next(query for query in self.queries if query.name.lower() == name.lower())
+
+    def _repr_html_(self) -> str:
+        """The busiest queries as a table, for notebooks."""
+        shown = sorted(self.queries, key=lambda query: -query.share)[: html.SHOWN]
+        rows = [
+            {
+                "query": query.name,
+                "state": query.state,
+                "answers": query.answers,
+                "late rows": query.late_rows,
+                "share": query.share,
+                "state bytes": query.state_bytes,
+            }
+            for query in shown
+        ]
+        lag = "" if self.lag is None else f", {self.lag:,.1f} s behind the clock"
+        title = (
+            f"{'running' if self.active else 'stopped'} after batch {self.batch}: "
+            f"{self.rows:,} rows in {self.batch_seconds:.2f} s{lag}, {self.slices:,} slices, "
+            f"{self.state_bytes:,} bytes of state"
+        )
+        more = len(self.queries) - len(rows)
+        return html.table(title, rows, more=more, note=self.error or "")
 
 
 @dataclass
@@ -117,18 +143,21 @@ class Tally:
     low: int | None = None
     high: int | None = None
     seconds: float = 0.0
+    last_seconds: float = 0.0
+    """Of the last micro-batch, as measured at delivery."""
 
     def add(self, batch: int, figures: Sequence[Mapping[str, Any]], seconds: float) -> None:
         """Take in what the buckets reported for a micro-batch."""
         self.batch, self.last = batch, figures
         self.seconds += seconds
+        self.last_seconds = seconds
         self.load.add(figures)
         self.recent.add(figures)
         high = max((one["high"] for one in figures if one["high"] is not None), default=None)
         if self.low is None:
             self.low = high
         else:
-            self.rows += max((one["rows"] for one in figures), default=0)
+            self.rows += self.last_rows
         self.high = high if self.high is None or high is None else max(self.high, high)
         for one in figures:
             self.late[one["bucket"]] = {int(q): n for q, n in one["late"].items()}
@@ -146,6 +175,16 @@ class Tally:
     def batches(self) -> int:
         """Micro-batches since the stream was started in this process."""
         return self.load.batches
+
+    @property
+    def last_rows(self) -> int:
+        """Rows of the last micro-batch: every bucket hears of all of them."""
+        return int(max((one["rows"] for one in self.last), default=0))
+
+    @property
+    def all_answers(self) -> int:
+        """Answers in that time, also of queries that have been dropped since."""
+        return int(sum(self.load.answers.values()))
 
     def answers(self, query: int) -> int:
         """Answers that a query got in that time."""
@@ -211,8 +250,10 @@ def status_of(
                 tally.load.seconds(number),
             )
         )
-    seconds = float(last["durationMs"]["triggerExecution"]) / 1000.0 if last else 0.0
-    rows = int(last["numInputRows"]) if last else 0
+    seconds, rows = tally.last_seconds, tally.last_rows
+    if last and int(last["batchId"]) == tally.batch:  # it comes a moment after the delivery
+        seconds = float(last["durationMs"]["triggerExecution"]) / 1000.0
+        rows = int(last["numInputRows"])
     high = progress.max_event_time
     lag = None
     if timed and high is not None:
@@ -244,6 +285,7 @@ def status_of(
         failed=failed,
         ahead_rows=ahead_rows,
         damaged_requests=damaged_requests,
+        answers=tally.all_answers,
     )
 
 

@@ -19,6 +19,8 @@ class Trigger:
     def of(cls, trigger: str | None) -> Trigger:
         """`available_now`, an interval such as `10 seconds`, or None for as fast as it goes.
 
+        `once` is one micro-batch: the one that was begun and not finished, if there is one.
+
         >>> Trigger.of("available_now").options
         (('availableNow', True),)
         """
@@ -26,5 +28,7 @@ class Trigger:
             return cls((("processingTime", "0 seconds"),), "as fast as it goes")
         if trigger.replace("_", "").lower() == "availablenow":
             return cls((("availableNow", True),), "available_now")
+        if trigger.lower() == "once":
+            return cls((("once", True),), "once")
         parse_duration(trigger, "trigger")
         return cls((("processingTime", trigger),), trigger)

@@ -11,8 +11,10 @@ from pyspark.sql.window import Window as Over
 from pyspark.storagelevel import StorageLevel
 
 from weft.errors import EngineError
+from weft.plan.explain import describe_window
 from weft.plan.lower import lowered
 from weft.plan.time_axis import quote
+from weft.query import html
 from weft.query.query import Query
 from weft.query.window import Session
 from weft.spark.as_written import texts_as_written
@@ -131,6 +133,22 @@ class Results(Mapping[str, DataFrame]):
 
     def __repr__(self) -> str:
         return f"Results({', '.join(map(repr, self))})"
+
+    def _repr_html_(self) -> str:
+        """What was asked, for notebooks; nothing is computed for it."""
+        asked = [query for _, query in self._place.values()]
+        rows = [
+            {
+                "query": query.name,
+                "window": describe_window(query.window),
+                "keys": ", ".join(key.name for key in query.keys),
+                "answers": ", ".join(query.aggs),
+            }
+            for query in asked[: html.SHOWN]
+        ]
+        note = "each is a DataFrame: results['name'], or all of them: results.all()"
+        title = f"answers of {len(asked):,} quer{'y' if len(asked) == 1 else 'ies'}"
+        return html.table(title, rows, more=len(asked) - len(rows), note=note)
 
     def _find(self, name: str) -> tuple[int, Query]:
         if name.lower() not in self._place:

@@ -14,6 +14,7 @@ from weft.sinks.files import locate
 from weft.spark.as_written import as_written
 from weft.spark.streaming.lower_in_sql import lowered_frame
 from weft.spark.streaming.versions import Versions
+from weft.stream.batch_log import BatchDone, BatchLog
 from weft.stream.catalogue import ProgressFile
 from weft.stream.future_rows import Guard
 from weft.stream.status import Tally
@@ -32,6 +33,7 @@ class Delivery:
         self.progress = self._file.read()
         """How far the stream has come."""
         self.tally = Tally()
+        self.log = BatchLog()
         self._excesses: list[Excess] = []
         self._stream: str | None = None
 
@@ -63,7 +65,25 @@ class Delivery:
         self._file.write(progress)
         self.progress = progress
         self.tally.add(number, figures, time.perf_counter() - began)
+        self._log(number)
         self._excesses = excesses_after(catalogue, figures, self.tally.recent)
+
+    def _log(self, number: int) -> None:
+        """Note how the stream stands after a micro-batch."""
+        tally, catalogue = self.tally, self._versions.catalogue
+        held = [tally.store(store.number) for store in catalogue.stores]
+        done = BatchDone(
+            number,
+            time.time(),
+            tally.last_rows,
+            tally.last_seconds,
+            watermark=self.progress.frontier,
+            high=self.progress.max_event_time,
+            slices=sum(one["slices"] for one in held),
+            state_bytes=sum(one["bytes"] for one in held),
+            answers=tally.all_answers,
+        )
+        self.log.delivered(done)
 
     def taken(self) -> list[Excess]:
         """The queries that the last micro-batch found over a limit: told once."""

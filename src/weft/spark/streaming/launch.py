@@ -11,13 +11,16 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from weft.stream.trigger import Trigger
 
-_CONF = {
+STATE_STORE = {
     # The only store that transformWithState runs on.
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
     # Commits of a micro-batch write what changed instead of a snapshot.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+}
+_CONF = {
+    **STATE_STORE,
     # Batches of Arrow rows large enough that aggregating them pays.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from pyspark import SparkContext
@@ -20,6 +21,8 @@ class ProgressListener(StreamingQueryListener):
         self.recent: deque[dict[str, Any]] = deque(maxlen=240)
         """Reports that nobody has taken yet."""
         self.ended: str | None = None
+        self.heard: Callable[[dict[str, Any]], None] | None = None
+        """Called with every report."""
 
     def onQueryStarted(self, event: Any) -> None:
         pass
@@ -33,6 +36,8 @@ class ProgressListener(StreamingQueryListener):
         if self.identity is not None and progress["id"] == self.identity:
             self.last = progress
             self.recent.append(progress)
+            if self.heard is not None:
+                self.heard(progress)
 
     def onQueryIdle(self, event: Any) -> None:
         pass

@@ -29,6 +29,7 @@ from weft.spark.streaming.rewrite import rewritten_frame
 from weft.spark.streaming.trial import tried_apart
 from weft.spark.streaming.versions import Version, Versions
 from weft.stream.adaptive import Adapter, measured_lines
+from weft.stream.batch_log import BatchDone
 from weft.stream.between import Between
 from weft.stream.burst import NONE_LEFT, Change, NeedsRestart
 from weft.stream.catalogue import Catalogue, Progress
@@ -49,6 +50,8 @@ _LOOK = 0.2
 """Seconds between two looks at whether the Spark query has failed."""
 _POST = 1.0
 """Seconds between two reports of the status."""
+_REPORT = 1.0
+"""Seconds to wait for Spark's report on the last micro-batch of a stream that has ended."""
 _SAID = 500
 """Characters of an error that are handed back to Spark; the whole is in `status().error`."""
 # By this text, and no other, Spark knows an error of a Python sink that its own stop() caused.
@@ -104,6 +107,8 @@ class Running:
             df, axis, sink, checkpoint=checkpoint, offer=offer, catalogue=catalogue
         )
         self._delivery = Delivery(self._versions, checkpoint, self.guard, self._pausing)
+        if self._listener is not None:
+            self._listener.heard = self._delivery.log.reported
         self._query = self._launch(self._versions.now)
         self._heartbeat = Heartbeat(checkpoint).start()
         self._thread = threading.Thread(target=self._watch, name="weft-requests", daemon=True)
@@ -189,6 +194,9 @@ class Running:
             self._server.close()
             self._server = None
         if self._listener is not None:
+            ends = time.monotonic() + _REPORT
+            while not self._delivery.log.is_complete and time.monotonic() < ends:
+                time.sleep(0.02)
             self.df.sparkSession.streams.removeListener(self._listener)
             self._listener = None
         if self._thread is not threading.current_thread():
@@ -465,6 +473,16 @@ class Running:
             more, batch = observed(self._query.recentProgress, batch)
             self._observed = (rows + more, batch)
         return self._observed[0]
+
+    def batches(self, *, last: bool = False) -> list[BatchDone]:
+        """The micro-batches that were done since this was last asked, each as Spark reports it.
+
+        One that Spark has not reported on yet is in a later answer, unless these are the `last`.
+        """
+        if self._listener is None:
+            for report in self._query.recentProgress:
+                self._delivery.log.reported(report)
+        return self._delivery.log.take(last=last)
 
     def status(self) -> Status:
         """Rates, lag, state, late rows and each query's share, as of the last micro-batch."""

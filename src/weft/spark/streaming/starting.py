@@ -25,6 +25,7 @@ from weft.spark.failures import connector_advice, has_format
 from weft.spark.streaming.compile import argument_types, compile_catalogue
 from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.running import Running
+from weft.spark.workers import fit_workers
 from weft.stream.catalogue import (
     Catalogue,
     CatalogueFiles,
@@ -34,7 +35,9 @@ from weft.stream.catalogue import (
 )
 from weft.stream.evolve import first_catalogue, next_catalogue
 from weft.stream.future_rows import Guard
+from weft.stream.labels import bucket_labels
 from weft.stream.planning import stream_plan
+from weft.stream.rescaling import settle
 from weft.stream.trigger import Trigger
 
 MODES = ("append", "update")
@@ -84,7 +87,9 @@ def start(
     if isinstance(sink, Sink):
         _check_connectors(df.sparkSession, sink)
     check_untrusted(queries)
+    fit_workers(df.sparkSession)
     when, guard = Trigger.of(trigger), Guard.of(max_ahead, axis)
+    settle(checkpoint)
     files = CatalogueFiles(checkpoint)
     now, progress = files.latest(), ProgressFile(checkpoint).read()
     guard.check_clock(time.time_ns() // 1000, progress.clock)
@@ -162,6 +167,8 @@ def _first(
     plan = stream_plan(queries, finals=finals or "auto", **planning)
     engine = plan.request.options.engine or "operator"
     spark = df.sparkSession
+    if buckets is not None and buckets < 1:
+        raise EngineError(f"buckets={buckets}: at least 1 is wanted")
     count = parallelism(spark) if buckets is None else buckets
     partitions = min(count, parallelism(spark))
     if engine == "operator" and any(tree.coverage is not None for tree in plan.trees):
@@ -175,9 +182,9 @@ def _first(
             f"append mode only; use engine='operator'"
         )
     _check_finals(engine, finals)
-    dealt = spread(spark, count, partitions)
+    labels = bucket_labels(count)
     settings = Settings(
-        axis.column, axis.kind, str(watermark), dealt, partitions, mode, engine, finals or "auto"
+        axis.column, axis.kind, str(watermark), labels, partitions, mode, engine, finals or "auto"
     )
     return first_catalogue(plan, settings, argument_types(df, axis, queries))
 
@@ -284,17 +291,3 @@ def parallelism(spark: SparkSession) -> int:
         return int(spark.sparkContext.defaultParallelism)
     except Exception:  # Spark Connect has no context
         return int(spark.conf.get("spark.sql.shuffle.partitions", "8") or 8)
-
-
-def spread(spark: SparkSession, buckets: int, partitions: int) -> tuple[int, ...]:
-    """Numbers that Spark's hash partitioning deals evenly to so many partitions."""
-    rows = (
-        spark.range(64 * max(buckets, partitions))
-        .selectExpr("CAST(id AS INT) AS id", f"pmod(hash(CAST(id AS INT)), {partitions}) AS p")
-        .collect()
-    )
-    by_partition: dict[int, list[int]] = {}
-    for row in rows:
-        by_partition.setdefault(row["p"], []).append(row["id"])
-    dealt = [by_partition[bucket % partitions][bucket // partitions] for bucket in range(buckets)]
-    return tuple(dealt)

@@ -1,0 +1,51 @@
+"""`weft rescale JOB`: the state of a stopped stream to other partitions, and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from weft.cli.jobs import job_argument, json_option, read_job, spark_for
+from weft.cli.output import echo_json
+from weft.cli.query import checkpoint_of
+from weft.cli.stream import started
+
+
+@click.command()
+@job_argument
+@click.option("--partitions", type=int, help="How many; at most as many as the stream has buckets.")
+@click.option("--undo", is_flag=True, help="Go back, if no micro-batch has run since.")
+@json_option
+@click.pass_context
+def rescale(
+    ctx: click.Context, /, job: Path, partitions: int | None, undo: bool, as_json: bool
+) -> None:
+    """Move the state of JOB's stream, which must be stopped, to other partitions.
+
+    As many tasks hold the state as it has partitions. The next start goes on with them; answers
+    are the same. Needs Spark 4.2 or newer.
+    """
+    if undo == (partitions is not None):
+        raise click.UsageError("Give --partitions or --undo, and not both.")
+    from weft.job.streams import as_stream
+    from weft.spark.streaming.rescale import check_rescale, undo_rescale
+    from weft.spark.streaming.rescale import rescale as move
+    from weft.stream.rescaling import is_unfinished
+
+    read = read_job(ctx, job, strict=False)
+    checkpoint = checkpoint_of(read)
+    if partitions is None:
+        done = undo_rescale(checkpoint)
+    else:
+        with spark_for(ctx, read) as spark:
+            check_rescale(spark, checkpoint, partitions)
+            if is_unfinished(checkpoint):
+                click.echo("the micro-batch that was begun is finished first", err=True)
+                started(spark, as_stream(read), trigger="once").await_termination()
+            done = move(spark, checkpoint, partitions)
+    if as_json:
+        echo_json(asdict(done))
+    else:
+        click.echo(str(done))
