@@ -507,6 +507,8 @@ def test_what_is_refused_says_what_is_wrong(spark):
            spine=spine.selectExpr("*", "1 AS K"))  # fmt: skip
     refuse(QueryError, "query 'q': having='n > 1'",
            weft.Query("q", aggs=count, window=hour, having="n > 1"))  # fmt: skip
+    refuse(QueryError, "query 'q': a session has no range",
+           weft.Query("q", aggs=count, window=weft.Session(gap="1 hour")))  # fmt: skip
     refuse(WorkloadError, "query 'q': its column 'q_n' has the name of a column of the spine",
            spine=spine.withColumnRenamed("g", "Q_n"))  # fmt: skip
     refuse(WorkloadError, "column 'a_b_n' has the name of a column of query 'a'",

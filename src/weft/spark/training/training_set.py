@@ -15,6 +15,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.duration import Duration, parse_duration
 from weft.query.one_source import check_source
 from weft.query.query import Query
+from weft.query.window import Session
 from weft.spark.as_written import as_written
 from weft.spark.loom import Loom
 from weft.spark.only_spark import is_ansi, map_reason, unfit_reason, variant_reason
@@ -132,6 +133,11 @@ def _check(query: Query, others: Iterable[Query]) -> None:
     """Refuse a name that another query has, and what leaves rows of the spine without a value."""
     if query.name.casefold() in {other.name.casefold() for other in others}:
         raise WorkloadError(f"two queries are named {query.name!r}: rename one of them")
+    if isinstance(query.window, Session):
+        raise QueryError(
+            f"query {query.name!r}: a session has no range before a moment, which is what a "
+            f"training set asks for: use window=Window(range=...)"
+        )
     if query.having is not None:
         raise QueryError(
             f"query {query.name!r}: having={query.having!r} leaves out answers, and every row of a "
