@@ -16,6 +16,7 @@ from weft.query import limits
 from weft.query.one_source import check_absent
 from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
+from weft.spark.as_written import as_written
 from weft.spark.batch.fragments import expression_types
 from weft.spark.failures import short
 from weft.spark.only_spark import check_names
@@ -68,7 +69,8 @@ def check_columns(df: DataFrame, axis: TimeAxis, query: Query) -> None:
     Spark is asked only of names that no column has: it may know them otherwise.
     """
     if query.columns - {column.lower() for column in df.columns}:
-        check_queries(df, axis, [query])
+        with as_written(df.sparkSession):
+            check_queries(df, axis, [query])
 
 
 def _culprit(

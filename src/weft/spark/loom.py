@@ -20,7 +20,7 @@ from weft.query.one_source import check_absent, check_source
 from weft.query.query import Query
 from weft.query.query_limits import QueryLimits
 from weft.query.trust import check_untrusted
-from weft.spark.as_written import as_written, texts_as_written
+from weft.spark.as_written import texts_as_written
 from weft.spark.batch.run import Batch, run_plan
 from weft.spark.batch.statistics import Measured, measure
 from weft.spark.check import check_columns, check_queries
@@ -100,8 +100,7 @@ class Loom:
             raise WorkloadError(f"query {query.name!r} is in the loom already; drop it first")
         check_absent(query, self.df.columns)
         check_untrusted([query])
-        with as_written(self.spark):
-            check_columns(self.df, self.axis, query)
+        check_columns(self.df, self.axis, query)
         self._queries[query.name.lower()] = query
         return query
 
