@@ -88,7 +88,7 @@ def test_a_crash_on_the_way_back_is_gone_to_its_end(checkpoint: Path, monkeypatc
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(rescaling, "_note", crash)
+        patch.setattr(rescaling, "note_partitions", crash)
         with pytest.raises(KeyboardInterrupt):
             rescaling.go_back(str(checkpoint), found)
     assert rescaling.pending(str(checkpoint)) is not None

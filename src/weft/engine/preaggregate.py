@@ -118,11 +118,12 @@ class StoreAccumulator:
                 table, fragments = table.filter(pa.array(kept)).combine_chunks(), fragments[kept]
         slices = np.maximum(flat(table, TIME).to_numpy(), OLDEST)
         # Whether a row is too late for a session is told by its own time, where the watermark is.
-        slices = slices if store.is_session else self.edges.slice_start(slices)
-        needed = np.ones(1, np.bool_) if store.is_session else self.edges.needed(slices)
-        if not needed.all():  # between windows that leave gaps
-            table, slices = table.filter(pa.array(needed)).combine_chunks(), slices[needed]
-            fragments = None if fragments is None else fragments[needed]
+        if not store.is_session:
+            slices = self.edges.slice_start(slices)
+            needed = self.edges.needed(slices)
+            if not needed.all():  # between windows that leave gaps
+                table, slices = table.filter(pa.array(needed)).combine_chunks(), slices[needed]
+                fragments = None if fragments is None else fragments[needed]
         if table.num_rows == 0:
             return
         keys = [flat(table, column) for column in self.columns.keys]

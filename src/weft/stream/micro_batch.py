@@ -79,10 +79,9 @@ class MicroBatches:
             started = time.perf_counter()
             shipments = [s for p in parcels for s in p.shipments if s.store == store.number]
             shards, rows = self._received(bucket, store, shipments)
-            if store.is_session:
-                delta = None
-            else:
-                delta = None if shards is None else bucket.absorb(store, shards, rows)
+            delta = None
+            if shards is not None and not store.is_session:
+                delta = bucket.absorb(store, shards, rows)
             merged = time.perf_counter()
             merging[store.number] = merged - started
             if store.is_session:

@@ -109,7 +109,7 @@ def settle(checkpoint: str) -> None:
 
 def finish(checkpoint: str, begun: Rescaling) -> None:
     """Spark has moved the state: the next start is to know of it."""
-    _note(checkpoint, begun.partitions)
+    note_partitions(checkpoint, begun.partitions)
     _write(checkpoint, replace(begun, state="done"))
 
 
@@ -122,11 +122,11 @@ def go_back(checkpoint: str, found: Rescaling) -> None:
     # Offsets last: by them Spark knows that there is anything to look for.
     for name in sorted(set(_files(checkpoint)) - before, key=lambda name: name.startswith("off")):
         folder.remove(name)
-    _note(checkpoint, found.before)
+    note_partitions(checkpoint, found.before)
     folder.sub("weft").unkeep(_FILE)
 
 
-def _note(checkpoint: str, partitions: int) -> None:
+def note_partitions(checkpoint: str, partitions: int) -> None:
     """Have the catalogue say how many partitions there are."""
     files = CatalogueFiles(checkpoint)
     now = files.latest()
@@ -135,11 +135,6 @@ def _note(checkpoint: str, partitions: int) -> None:
     settings = replace(now.settings, partitions=partitions)
     batch = ProgressFile(checkpoint).read().batch + 1
     files.write(replace(now, number=now.number + 1, settings=settings, batch=batch))
-
-
-def note_partitions(checkpoint: str, partitions: int) -> None:
-    """Choose the partitions of a stream that has no state yet."""
-    _note(checkpoint, partitions)
 
 
 def _write(checkpoint: str, body: Rescaling) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from weft.stream.trigger import Trigger
@@ -40,16 +41,23 @@ def launch(
     narrow: bool,
 ) -> StreamingQuery:
     """Start a Spark query; `narrow` says that its rows cannot be large."""
-    conf = source.sparkSession.conf
     wanted = {**_CONF, "spark.sql.shuffle.partitions": str(partitions)}
     wanted |= _UNBOUND if narrow else {}
-    before: dict[str, str | None] = {name: conf.get(name, None) for name in wanted}
-    for name, setting in wanted.items():
-        conf.set(name, setting)
-    try:  # the stream runs in a copy of the session, made as it starts
+    with settings(source.sparkSession, wanted):  # the stream runs in a copy, made as it starts
         writer = frame().writeStream.foreachBatch(deliver)
         writer = writer.option("checkpointLocation", checkpoint)
         return writer.trigger(**dict(trigger.options)).start()
+
+
+@contextmanager
+def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """A session with some settings, and as it was afterwards."""
+    conf = spark.conf
+    before: dict[str, str | None] = {name: conf.get(name, None) for name in wanted}
+    for name, setting in wanted.items():
+        conf.set(name, setting)
+    try:
+        yield
     finally:
         for name, value in before.items():
             if value is None:

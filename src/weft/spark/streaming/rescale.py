@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from weft.errors import CheckpointError, EngineError
 from weft.spark.failures import spark_message
-from weft.spark.streaming.launch import STATE_STORE
+from weft.spark.streaming.launch import STATE_STORE, settings
 from weft.stream import rescaling
 from weft.stream.catalogue import Catalogue, CatalogueFiles
 from weft.stream.heartbeat import Heartbeat, is_running, last_beat
@@ -102,12 +102,8 @@ def undo_rescale(checkpoint: str) -> Rescaled:
 
 def _move(spark: SparkSession, checkpoint: str, before: int, partitions: int, batch: int) -> None:
     """Have Spark move the state; on an error the checkpoint is as it was."""
-    conf = spark.conf
-    kept: dict[str, str | None] = {name: conf.get(name, None) for name in STATE_STORE}
-    with _held(checkpoint):
+    with _held(checkpoint), settings(spark, STATE_STORE):
         begun = rescaling.begin(checkpoint, before, partitions, batch)
-        for name, wanted in STATE_STORE.items():
-            conf.set(name, wanted)
         try:
             spark._streamingCheckpointManager.repartition(checkpoint, partitions)
         except (PySparkException, Py4JJavaError) as error:
@@ -116,12 +112,6 @@ def _move(spark: SparkSession, checkpoint: str, before: int, partitions: int, ba
                 f"{checkpoint}: Spark could not move the state from {before} to "
                 f"{_counted(partitions)}, and it is as it was: {spark_message(error)}"
             ) from error
-        finally:
-            for name, value in kept.items():
-                if value is None:
-                    conf.unset(name)
-                else:
-                    conf.set(name, value)
         rescaling.finish(checkpoint, begun)
 
 
