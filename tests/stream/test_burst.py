@@ -7,11 +7,12 @@ import threading
 import pytest
 
 from weft.errors import CheckpointError, WeftError
+from weft.query.finish import Finish
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.stream.between import Between
 from weft.stream.burst import Burst, NeedsRestart
-from weft.stream.catalogue import Progress, Settings
+from weft.stream.catalogue import Failure, Progress, Settings
 from weft.stream.evolve import first_catalogue
 from weft.stream.handling import Handling
 from weft.stream.planning import stream_plan
@@ -280,3 +281,43 @@ def test_a_preview_changes_nothing():
         "wrong": ("amiss", None),
     }
     assert stream.changes == stream.restarts == []
+
+
+WHOLE = query("whole").finished(Finish("SELECT 1", ("part",)))
+STATEMENT = first_catalogue(stream_plan([WHOLE, query("part"), query("b")]), SETTINGS)
+
+
+def failure(name: str) -> dict:
+    entry = STATEMENT.entry(name)
+    return {"op": "fail", "failure": Failure(entry.number, entry.query, 3, "it fails", "")}
+
+
+def test_the_queries_of_a_statement_go_together():
+    assert [q.name for q in made([drop("Whole")], STATEMENT).queries] == ["b"]
+    with pytest.raises(WeftError, match="'part' is a part of 'whole': drop that one"):
+        made([drop("part")], STATEMENT)
+
+
+def test_they_pause_and_resume_together():
+    paused = made([{"op": "pause", "name": "whole"}], STATEMENT)
+    assert [e.query.name for e in paused.entries if e.paused is not None] == ["whole", "part"]
+    resumed = made([{"op": "resume", "name": "whole"}], paused)
+    assert not any(entry.paused is not None for entry in resumed.entries)
+    over = [{"op": "pause", "name": n, "why": "too many groups"} for n in ("part", "whole")]
+    assert sum(e.paused is not None for e in made(over, STATEMENT).entries) == 2
+
+
+@pytest.mark.parametrize("guilty", [["part"], ["whole"], ["part", "whole"]])
+def test_they_fail_together_and_come_back_together(guilty):
+    failed = made([failure(name) for name in guilty], STATEMENT)
+    assert [q.name for q in failed.queries] == ["b"]
+    numbers = {f.query.name: f.number for f in failed.failed}
+    assert numbers == {name: STATEMENT.entry(name).number for name in ("whole", "part")}
+    back = made([{"op": "resume", "name": "whole"}], failed)
+    assert {q.name for q in back.queries} == {"whole", "part", "b"}
+    assert made([drop("whole")], failed).failed == ()
+
+
+def test_they_have_one_limit():
+    limited = made([{"op": "limit", "name": "whole", "limits": {"groups": 5}}], STATEMENT)
+    assert [q.name for q in limited.queries if q.limits is not None] == ["whole", "part"]

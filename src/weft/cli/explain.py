@@ -47,6 +47,9 @@ def explain(ctx: click.Context, /, job: Path, as_json: bool, strict: bool, **tab
         read = as_stream(read, strict=strict)
     with spark_for(ctx, read) as spark:
         if read.checkpoint:
+            from weft.spark.jobs import within_windows
+
+            read = within_windows(spark, read, strict=strict)
             found = explained_stream(spark, read)
         else:
             found = explained_batch(spark, read, strict=strict)

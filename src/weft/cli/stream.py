@@ -58,13 +58,15 @@ def stream(
     """
     from weft.job import need
     from weft.job.streams import as_stream
+    from weft.spark.jobs import within_windows
     from weft.stream.heartbeat import refuse_second
 
     read = as_stream(read_job(ctx, job, finals=finals, strict=False), strict=strict)
-    tell_refused(read.refused)
     need(read, NEEDS)
     refuse_second(read.locate(read.checkpoint or ""))
     with spark_for(ctx, read) as spark, stopping() as stop:
+        read = within_windows(spark, read, strict=strict)
+        tell_refused(read.refused)
         running = started(spark, read, trigger="available_now" if once else None)
         say = lines(as_json)
         say("started", {"queries": [query.name for query in running.queries]})

@@ -30,7 +30,7 @@ def asked_queries(
         if name is not None and len(asked) != 1:
             raise QueryError(f"--name {name!r}: {sql} has {len(asked)} queries, with their names")
     else:
-        asked = parse_queries(sql, name=name)
+        asked = parse_queries(sql, name=name, whole=True)
         if name is None and any(query.name == f"q{n}" for n, query in enumerate(asked, 1)):
             raise QueryError("the query needs a name: --name, or a comment '-- name: x' before it")
     check_untrusted(asked)

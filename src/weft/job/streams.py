@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from weft.errors import JobError
+from weft.errors import JobError, QueryError
 from weft.job.model import Job
 from weft.job.queries import misfit
 from weft.query.query import Query
@@ -20,12 +20,10 @@ def as_stream(job: Job, *, strict: bool = False) -> Job:
     simple = {query.name for one in job.statements if one.refusal is None for query in one.queries}
     asked = [query for query in job.queries if query.name not in simple]
     for statement in job.statements:
-        if statement.refusal is None or statement.is_plain:
-            asked += statement.queries
-        else:
-            reason = statement.unshared or str(statement.refusal)
-            named = f"query {statement.name!r}: "
-            refused.append(f"{job.file}: {named}{reason.removeprefix(named)}")
+        try:
+            asked += statement.as_queries()
+        except QueryError as error:
+            refused.append(f"{job.file}: {error}")
     said = {} if job.document is None else job.document.value.get("source", {})
     time = (None if "time" in said else _time(asked)) or job.source.time
     for query in asked:

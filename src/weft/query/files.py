@@ -117,7 +117,7 @@ def read_entry(entry: Any, position: int) -> list[Query]:
         _check_fields(entry, ("name", "sql", "limits"), "a query in sql")
         if not isinstance(entry["sql"], str):
             raise WorkloadError(f"sql={quoted(entry['sql'])} is not a text")
-        found = parse_queries(entry["sql"], name=entry.get("name") or f"q{position}")
+        found = parse_queries(entry["sql"], name=entry.get("name") or f"q{position}", whole=True)
         limits = QueryLimits.of(entry.get("limits"))
         return found if limits is None else [query.limited(limits) for query in found]
     _check_fields(entry, _QUERY, "a query")

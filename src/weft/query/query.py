@@ -12,6 +12,7 @@ from weft.algebra.part import Part
 from weft.errors import AggregateError, ExpressionError, QueryError, WindowError
 from weft.query.calls import is_aggregate
 from weft.query.expression import columns, normalise
+from weft.query.finish import Finish
 from weft.query.keys import Key, read_key
 from weft.query.names import check_column_names, check_query_name
 from weft.query.output import Output, read_output, read_over_aggregates
@@ -64,6 +65,8 @@ class Query:
     shown: tuple[tuple[str, str], ...] | None
     """What SQL selects of the answers, as SQL over their columns, and its names; None: all of
     them. No part of the meaning."""
+    finish: Finish | None
+    """What a statement makes of the answers; None: they are what is asked for."""
     _aggs: tuple[tuple[str, str], ...]
 
     def __init__(
@@ -79,6 +82,7 @@ class Query:
         trusted: bool = True,
         limits: QueryLimits | Mapping[str, Any] | None = None,
         shown: Iterable[tuple[str, str]] | None = None,
+        finish: Finish | Mapping[str, Any] | None = None,
     ) -> None:
         check_query_name(name)
         object.__setattr__(self, "name", name)
@@ -109,7 +113,8 @@ class Query:
         object.__setattr__(self, "having", having)
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "trusted", trusted)
-        object.__setattr__(self, "limits", self._read_limits(limits))
+        object.__setattr__(self, "limits", self._of(QueryLimits.of, limits))
+        object.__setattr__(self, "finish", self._of(Finish.of, finish))
         object.__setattr__(self, "shown", self._read_shown(shown))
         object.__setattr__(self, "_aggs", tuple(aggs.items()))
         self._check()
@@ -181,9 +186,15 @@ class Query:
         """The same query, from another source, and with all of its answers shown."""
         return Query.from_dict({**self.to_dict(), "source": source.to_dict(), "shown": None})
 
-    def _read_limits(self, given: QueryLimits | Mapping[str, Any] | None) -> QueryLimits | None:
+    def finished(self, finish: Finish, name: str | None = None) -> Query:
+        """The same query, with SQL over its answers."""
+        named = self.name if name is None else name
+        told = {**self.to_dict(), "name": named, "shown": None, "finish": finish.to_dict()}
+        return Query.from_dict(told)
+
+    def _of(self, read: Callable[[Any], Value], given: Any) -> Value:
         try:
-            return QueryLimits.of(given)
+            return read(given)
         except QueryError as error:
             raise self._fail(str(error)) from None
 
@@ -237,7 +248,8 @@ class Query:
     @cached_property
     def _meaning(self) -> tuple[object, ...]:
         named = tuple((key.name.casefold(), key.expression) for key in self.keys)
-        return (self.name, self.outputs, self.window, self.predicate, named, self.having_filter)
+        asked = (self.name, self.outputs, self.window, self.predicate, named, self.having_filter)
+        return (*asked, self.finish)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Query):
@@ -252,6 +264,7 @@ class Query:
         terms += [f"where={self.where!r}"] if self.where is not None else []
         terms += [f"by={list(self.by)!r}"] if self.by else []
         terms += [f"having={self.having!r}"] if self.having is not None else []
+        terms += [f"finish={self.finish.sql!r}"] if self.finish is not None else []
         return f"Query({', '.join(terms)})"
 
     def _repr_html_(self) -> str:
@@ -275,6 +288,7 @@ class Query:
             "trusted": self.trusted,
             "limits": self.limits and self.limits.to_dict(),
             "shown": self.shown and [list(pair) for pair in self.shown],
+            "finish": self.finish and self.finish.to_dict(),
         }
 
     @classmethod
@@ -295,4 +309,5 @@ class Query:
             trusted=data.get("trusted") is True if trusted is None else trusted,
             limits=data.get("limits"),
             shown=data.get("shown"),
+            finish=data.get("finish"),
         )

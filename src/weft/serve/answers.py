@@ -40,6 +40,11 @@ def latest_answers(
             f"Answers go to {kind.removesuffix('Sink')}, which is not read back here: look where "
             f"they arrive, or give the stream a Parquet sink."
         )
+    if query.finish is not None:
+        return nothing(
+            "Its statement makes other rows of its windows' answers, which are not drawn here: "
+            "read them with weft.read_results."
+        )
     keys = [key.name for key in query.keys]
     columns = ["window", *keys, *query.aggs]
     folder = Folder(path)

@@ -24,8 +24,18 @@ class SinkQuery:
     schema: Any
     """The Spark schema of its answers: that of the plain query."""
     arrow: pa.Schema
-    keys: tuple[str, ...]
-    """The columns that, with the window, identify a row."""
+    keys: tuple[str, ...] | None
+    """The columns that, with the window, identify a row; None where no columns do."""
+
+    def identity(self, sink: str) -> tuple[str, ...]:
+        """The same, for a sink that cannot do without."""
+        if self.keys is None:
+            raise EngineError(
+                f"query {self.name!r}: {sink} tells rows apart by window and keys, and these have "
+                f"none: SELECT window and all keys under their names, without a second GROUP BY, "
+                f"join or UNION, or use a sink of files or tables (parquet, delta, iceberg)"
+            )
+        return self.keys
 
 
 @dataclass(frozen=True, eq=False)

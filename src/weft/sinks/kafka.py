@@ -62,12 +62,14 @@ class KafkaSink(Sink):
         super().check(queries, mode)
         for query in queries.values():
             self.topic_of(query.name)
+            query.identity("KafkaSink")
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
         def send(number: int) -> None:
             query = batch.queries[number]
             headers = {"query": query.name, "batch": str(batch.number)}
-            self.send(batch.answers(number), query.name, query.keys, headers)
+            keys = query.identity("KafkaSink")
+            self.send(batch.answers(number), query.name, keys, headers)
 
         write_each(counts, send)
 

@@ -46,7 +46,7 @@ class ParquetSink(Sink):
                     "number": number,
                     "folder": folder_name(query.name, number),
                     "schema": query.schema.jsonValue(),
-                    "keys": list(query.keys),
+                    "keys": None if query.keys is None else list(query.keys),
                     "mode": mode,
                 }
                 described.write(name, "query", body)

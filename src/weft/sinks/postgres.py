@@ -48,7 +48,8 @@ class PostgresSink(Sink):
 
     def table(self, query: SinkQuery) -> Table:
         """The table of a query."""
-        return Table.of(self.pattern, query.name, query.number, query.arrow, query.keys)
+        keys = query.identity("PostgresSink")
+        return Table.of(self.pattern, query.name, query.number, query.arrow, keys)
 
     def check(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         super().check(queries, mode)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ from weft.spark.loom import Loom
 from weft.spark.parsed_statement import checked_sql, statement_tables
 from weft.spark.schema import time_axis
 from weft.spark.session import local_session, silent_children
+from weft.spark.streaming.menu import Menu
 from weft.spark.whole import WholeBatch
 from weft.stream.planning import plan_options
 
@@ -145,6 +147,31 @@ def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
     except WeftError as error:
         raise type(error)(f"{job.file}: {error}") from None
     return loom
+
+
+def within_windows(spark: SparkSession, job: Job, *, strict: bool = False) -> Job:
+    """A stream's job without the statements whose SQL over answers brings windows together.
+
+    They are `refused`, each by itself, and the others can start.
+    """
+    queries = {query.name.casefold(): query for query in job.queries}
+    if not any(query.finish is not None for query in job.queries):
+        return job
+    frame = _rows(spark, job, streaming=True)
+    _check_time(job, frame)
+    menu = Menu.of(frame, time_axis(frame.schema, job.source.time))
+    refused: list[str] = []
+    for query in [query for query in job.queries if query.finish is not None]:
+        assert query.finish is not None
+        try:
+            menu.finished(query, queries)
+        except WeftError as error:
+            refused.append(f"{job.file}: {error}")
+            for name in (query.name, *query.finish.parts):
+                queries.pop(name.casefold(), None)
+    if refused and (strict or not queries):
+        raise JobError("\n".join(refused))
+    return replace(job, queries=tuple(queries.values()), refused=(*job.refused, *refused))
 
 
 def job_batch(spark: SparkSession, job: Job, *, strict: bool = False) -> WholeBatch:

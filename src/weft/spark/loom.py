@@ -86,9 +86,15 @@ class Loom:
         `trusted` it is your own program's, and may call functions that you have registered.
         """
         if isinstance(query, str):
-            query = self._parsed(query, name)
-            query = query.as_trusted() if trusted else query
-        elif name is not None and name.lower() != query.name.lower():
+            before = dict(self._queries)
+            try:
+                for one in self._parsed(query, name):
+                    self.add(one.as_trusted() if trusted else one)
+            except Exception:
+                self._queries = before
+                raise
+            return next(one for key, one in self._queries.items() if key not in before)
+        if name is not None and name.lower() != query.name.lower():
             raise WorkloadError(f"name={name!r}: the query is named {query.name!r} already")
         if query.window.axis != self.axis.axis:
             raise EngineError(
@@ -104,20 +110,24 @@ class Loom:
         self._queries[query.name.lower()] = query
         return query
 
-    def _parsed(self, sql: str, name: str | None) -> Query:
-        """A query from SQL, which must be over this loom's time column and one table."""
-        from weft.query.sql import parse_query
+    def _parsed(self, sql: str, name: str | None) -> list[Query]:
+        """Queries from SQL, which must be over this loom's time column and one table."""
+        from weft.query.sql import parse_statement
 
-        query = parse_query(sql, name)
-        check_source(query, self.queries, self.axis.column, "loom")
-        return query
+        queries = parse_statement(sql, name)
+        for query in queries:
+            check_source(query, self.queries, self.axis.column, "loom")
+        return queries
 
     def drop(self, name: str) -> Query:
-        """Take a query out."""
+        """Take a query out, and with it those that only its `finish` reads."""
         if name.lower() not in self._queries:
             known = ", ".join(repr(query.name) for query in self.queries) or "none"
             raise WorkloadError(f"no query {name!r} in the loom; it has {known}")
-        return self._queries.pop(name.lower())
+        query = self._queries.pop(name.lower())
+        for part in query.finish.parts if query.finish else ():
+            self._queries.pop(part.lower(), None)
+        return query
 
     @named_options
     @texts_as_written

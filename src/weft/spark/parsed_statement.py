@@ -31,8 +31,13 @@ def statement_tables(spark: SparkSession, sql: str) -> list[tuple[str, ...]]:
             return []
 
 
-def check_statement(spark: SparkSession, sql: str, tables: Collection[str]) -> None:
-    """Refuse a statement that is anything but a query of some tables, before it is run."""
+def check_statement(
+    spark: SparkSession, sql: str, tables: Collection[str], *, again: bool = False
+) -> None:
+    """Refuse a statement that is anything but a query of some tables, before it is run.
+
+    One that is run `again` must give the same then.
+    """
     check_statement_text(sql)
     if not hasattr(spark, "_jsparkSession"):
         raise EngineError("Spark Connect does not show what it parses, so that nothing judges it")
@@ -43,12 +48,15 @@ def check_statement(spark: SparkSession, sql: str, tables: Collection[str]) -> N
         except (PySparkException, Py4JJavaError) as error:
             raise ExpressionError(f"Spark cannot read it: {spark_message(error)}") from None
         parsed = json.loads(plan.toJSON())
-        reason = statement_refusal(parsed, tables) or _window_refusal(plan, parsed, tables)
+        reason = statement_refusal(parsed, tables, again=again)
+        reason = reason or _window_refusal(plan, parsed, tables)
     if reason is not None:
         raise ExpressionError(reason)
 
 
-def checked_sql(spark: SparkSession, sql: str, tables: Collection[str]) -> DataFrame:
+def checked_sql(
+    spark: SparkSession, sql: str, tables: Collection[str], *, again: bool = False
+) -> DataFrame:
     """A statement run, once it is known to be nothing but a query of some tables.
 
     A table that it calls by a catalogue's name is meant by the last part of it.
@@ -57,7 +65,7 @@ def checked_sql(spark: SparkSession, sql: str, tables: Collection[str]) -> DataF
     for parts in statement_tables(spark, sql):
         if len(parts) > 1 and parts[-1].casefold() in known:
             sql = renamed(sql, parts)
-    check_statement(spark, sql, tables)
+    check_statement(spark, sql, tables, again=again)
     with as_written(spark):
         return spark.sql(sql)
 

@@ -26,13 +26,12 @@ from weft.errors import EngineError, QueryError, WeftError
 from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import NO_NULLS, UTC, Relation
-from weft.query.sql.composed import ANSWERS
 from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.reading import Statement
-from weft.query.window import Session
 from weft.spark.as_written import as_written
 from weft.spark.check import check_queries
 from weft.spark.failures import short, spark_message
+from weft.spark.finishing import answer_tables
 from weft.spark.loom import Loom
 from weft.spark.parsed_statement import checked_sql, statement_tables
 from weft.spark.results.results import Results
@@ -41,8 +40,6 @@ from weft.spark.results.sound import Failed, SoundResults
 Made = TypeVar("Made")
 SourceKey = tuple[str, str, str]
 """What WITH defines, what FROM says, and the column of time."""
-_IS_WINDOW, _IS_SESSION = {"spark.timeWindow": True}, {"spark.sessionWindow": True}
-"""By these Spark knows a column of windows, for window_time and for windows of windows."""
 _UTC = ("UTC", "ETC/UTC", "GMT", "ETC/GMT", "Z", "+00:00", "ZULU")
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 _ERRORS = (WeftError, *_SPARK_ERRORS)
@@ -70,7 +67,10 @@ class Asked:
     @property
     def finish(self) -> str | None:
         """Spark SQL over the queries' answers, if there is any."""
-        return None if self.statement is None else self.statement.finish
+        if self.statement is not None:
+            return self.statement.finish
+        own = self.queries[0].finish
+        return None if own is None else own.sql
 
     @property
     def is_shared(self) -> bool:
@@ -289,15 +289,10 @@ class WholeBatch:
     def _finished(self, asked: Asked) -> DataFrame:
         """The answers of a statement: Spark SQL over those of its queries."""
         assert asked.finish is not None
-        views = []
-        for number, query in enumerate(asked.queries):
-            frame = self._results[self._key(query)].all()[query.name]
-            marked = _IS_SESSION if isinstance(query.window, Session) else _IS_WINDOW
-            window = F.col("window").alias("window", metadata=marked)
-            rest = [F.col(quoted_name(name)) for name in frame.columns if name != "window"]
-            frame.select(window, *rest).createOrReplaceTempView(f"{ANSWERS}{number}")
-            views.append(f"{ANSWERS}{number}")
-        found = self._run(asked.finish, views)
+        queries = asked.queries
+        results = [(q, self._results[self._key(q)].all().answers(q.name)) for q in queries]
+        with answer_tables(results) as tables:
+            found = self._run(asked.finish, tables)
         if not _is_spark(asked):
             return found
         plain = self._plain(asked).schema
@@ -356,7 +351,12 @@ def _asked(queries: Sequence[Query], statements: Sequence[Statement]) -> list[As
         else:
             found.append(Asked(statement.name, statement.queries, statement))
     known = {query.name for statement in statements for query in statement.queries}
-    found += [Asked(query.name, (query,)) for query in queries if query.name not in known]
+    alone = {query.name: query for query in queries if query.name not in known}
+    parts = {name for query in alone.values() if query.finish for name in query.finish.parts}
+    for name, query in alone.items():
+        if name not in parts:
+            own = query.finish.parts if query.finish else ()
+            found.append(Asked(name, (query, *(alone[part] for part in own))))
     seen: set[str] = set()
     for asked in found:
         if asked.name.casefold() in seen:

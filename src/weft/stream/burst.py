@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,7 +61,7 @@ class Burst:
         limits: dict[str, QueryLimits | None] = {}
         failed = {failure.query.name.lower(): failure for failure in catalogue.failed}
         plan = None
-        for change in _flat(asked):
+        for change in _with_parts(_flat(asked), catalogue):
             op = change["op"]
             if op == "add":
                 query = _query(change["query"])
@@ -82,9 +82,10 @@ class Burst:
                 failed.pop(name, None)
             elif op == "fail" and isinstance(change["failure"], Failure):
                 failure = change["failure"]
-                name = _known(known, failure.query.name)
-                del known[name]
-                failed[name] = failure
+                name = failure.query.name.lower()
+                if name in known or name not in failed:
+                    del known[_known(known, name)]
+                    failed[name] = failure
             elif op in ("drop", "resume") and change["name"].lower() in failed:
                 failure = failed.pop(change["name"].lower())
                 if op == "resume":
@@ -95,6 +96,8 @@ class Burst:
                     del known[name]
                     pausing.pop(name, None)
                     limits.pop(name, None)
+                elif pausing.get(name) and change.get("why"):
+                    continue  # over two limits
                 elif pausing.get(name) == (op == "pause"):
                     raise EngineError(f"query {name!r} is asked to {op} twice")
                 else:
@@ -180,6 +183,41 @@ def _flat(asked: Sequence[Change]) -> Iterator[Change]:
             yield from _flat(change["changes"])
         else:
             yield change
+
+
+def _with_parts(changes: Iterable[Change], catalogue: Catalogue) -> Iterator[Change]:
+    """Changes of a statement's query as those of all its queries, which come and go together."""
+    numbers = {entry.query.name: entry.number for entry in catalogue.entries}
+    known = {q.name: q for q in (*catalogue.queries, *(f.query for f in catalogue.failed))}
+    for change in changes:
+        op = change["op"]
+        if op in ("add", "plan"):
+            if op == "add":
+                query = _query(change["query"])
+                known[query.name] = query
+            yield change
+            continue
+        name = change["failure"].query.name if op == "fail" else change["name"]
+        whole = next((q for q in known.values() if _is_whole(q, name)), None)
+        if whole is None or whole.finish is None:
+            yield change
+            continue
+        if op == "drop" and name.lower() != whole.name.lower():
+            raise EngineError(f"query {name!r} is a part of {whole.name!r}: drop that one")
+        for member in (whole.name, *whole.finish.parts):
+            if op != "fail":
+                yield {**change, "name": member}
+            elif member in known:
+                number = numbers.get(member, change["failure"].number)
+                failure = replace(change["failure"], query=known[member], number=number)
+                yield {**change, "failure": failure}
+
+
+def _is_whole(query: Query, name: str) -> bool:
+    """Whether a query is the one of this name, with parts, or has it as a part."""
+    if query.finish is None or not query.finish.parts:
+        return False
+    return name.lower() in (query.name.lower(), *map(str.lower, query.finish.parts))
 
 
 def _cleaned(why: object) -> str:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from zlib import crc32
 
 from weft.errors import QueryError
+from weft.query.finish import ANSWERS
 from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import Relation, Source
@@ -42,8 +43,6 @@ from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, rebuild
 from weft.query.syntax.writer import write
 
-ANSWERS = "weft_answers_"
-"""What the answers of a statement's queries are called, with their numbers."""
 TIME = "weft_time"
 """A time that a statement computes, as a column of its rows; with a number for each such time."""
 _OVER_NAME = re.compile(rf"{OVER}(\d+)", re.IGNORECASE)

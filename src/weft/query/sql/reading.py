@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from weft.errors import QueryError
+from weft.query.finish import Finish
 from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
@@ -47,8 +48,25 @@ def parse_query(
     >>> q.source.table, q.source.time
     ('t', 'ts')
     """
-    statement = _one(text)
-    queries = _queries(text, statement, name, unnamed, dialect)
+    return _only(_queries(text, _one(text), name, unnamed, dialect))
+
+
+def parse_statement(text: str, name: str | None = None) -> list[Query]:
+    """The query that one statement asks, with what the statement makes of its answers.
+
+    Where that is over the answers of several SELECTs, the queries of the others follow.
+
+    >>> top, = parse_statement('''
+    ... SELECT k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k
+    ... QUALIFY rank() OVER (PARTITION BY window ORDER BY count(*) DESC) <= 3''', name="top")
+    >>> top.finish.sql
+    'SELECT `k` AS `k`, `n` AS `n` FROM weft_answers_0 QUALIFY rank() OVER (PARTITION BY ...) <= 3'
+    """
+    queries = _whole(text, _one(text), name, "q1", "auto")
+    return queries if queries[0].finish is not None else [_only(queries)]
+
+
+def _only(queries: list[Query]) -> Query:
     if len(queries) > 1:
         names = ", ".join(repr(query.name) for query in queries)
         raise QueryError(
@@ -59,13 +77,18 @@ def parse_query(
 
 
 def parse_queries(
-    text: str, dialect: Literal["auto"] | DialectName = "auto", *, name: str | None = None
+    text: str,
+    dialect: Literal["auto"] | DialectName = "auto",
+    *,
+    name: str | None = None,
+    whole: bool = False,
 ) -> list[Query]:
     """The queries of a text: SELECT statements with `;` between them, each in its own dialect.
 
     A comment `-- name: xyz` before a statement names its query; others are q1, q2, ... by place.
     A statement with several windows asks a query for each, named after the window's id. A `name`
-    is for a text of one statement.
+    is for a text of one statement. With `whole`, more may stand around a SELECT with a window: it
+    becomes the `finish` of its query.
 
     >>> [q.name for q in parse_queries('''
     ... -- name: per_minute
@@ -76,13 +99,14 @@ def parse_queries(
     ... ''')]
     ['per_minute', 'q2', 'q3_10s', 'q3_1h']
     """
+    read = _whole if whole else _queries
     if name is not None:
-        return _queries(text, _one(text), name, "q1", dialect)
+        return read(text, _one(text), name, "q1", dialect)
     statements, found = _statements(text), []
     refusals: list[QueryError] = []
     for position, statement in enumerate(statements, start=1):
         try:
-            found += _queries(text, statement, None, f"q{position}", dialect)
+            found += read(text, statement, None, f"q{position}", dialect)
         except QueryError as error:
             refusals.append(error)
     if len(refusals) == 1:
@@ -117,6 +141,23 @@ class Statement:
     dialect: DialectName = "spark"
     is_spark: bool = True
     """Whether `sql` is Spark's."""
+
+    def as_queries(self) -> list[Query]:
+        """Its queries, the first with what it makes of their answers; refused if it has none."""
+        if self.refusal is None or self.is_plain:
+            return list(self.queries)
+        first = self.queries[0] if self.queries else None
+        if first is None or self.finish is None:
+            named = f"query {self.name!r}: "
+            reason = self.unshared or str(self.refusal)
+            raise QueryError(f"{named}{reason.removeprefix(named)}")
+        for query in self.queries:
+            if query.source is not None and query.source.needs:
+                reason = "a truncated time is shared in a batch only: write window(time, '1 day')"
+                raise QueryError(f"query {self.name!r}: {reason}")
+        parts = self.queries[1:]
+        finish = Finish(self.finish, tuple(query.name for query in parts))
+        return [first.finished(finish, self.name), *parts]
 
 
 def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") -> list[Statement]:
@@ -246,6 +287,21 @@ def _queries(
     except RecursionError:
         message = f"query {named or place_name!r}: the statement is nested too deeply"
         raise QueryError(place(sql, statement.tokens[0].start, message)) from None
+
+
+def _whole(
+    sql: str, statement: _Statement, name: str | None, place_name: str, dialect: str
+) -> list[Query]:
+    """The same, of a statement that may have more around them."""
+    try:
+        return _queries(sql, statement, name, place_name, dialect)
+    except QueryError as error:
+        named = replace(statement, name=name or statement.name)
+        read = _read(sql, named, place_name, dialect)
+        sources = [query.source for query in read.queries if query.source is not None]
+        if read.finish is None or any(source.relation is not None for source in sources):
+            raise error from None  # nothing is shared of it, or not of the rows at hand
+        return read.as_queries()
 
 
 def _asked(sql: str, tokens: tuple[Token, ...], dialect: str) -> ParsedSelect:

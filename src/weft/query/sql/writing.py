@@ -57,6 +57,8 @@ def write_query(
 def _statement(query: Query, dialect: Dialect, table: str | None, time: str | None) -> str:
     words = dialect.words
     source = query.source
+    if query.finish is not None:
+        raise QueryError("what its statement makes of the answers cannot be translated")
     if isinstance(query.window, Session) and dialect.name not in ("spark", "flink"):
         raise QueryError(f"{dialect.title} has no sessions that mean the same as Spark's")
     frame = dialect.frame(

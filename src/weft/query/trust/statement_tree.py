@@ -80,10 +80,11 @@ _LONGEST_RANGE = 100_000_000
 Json = Any
 
 
-def statement_refusal(plan: Json, tables: Collection[str]) -> str | None:
+def statement_refusal(plan: Json, tables: Collection[str], *, again: bool = False) -> str | None:
     """Why Spark's plan of a statement is refused; None if it is a query of these tables.
 
-    `tables` are the names, in lower case, that a statement may read.
+    `tables` are the names, in lower case, that a statement may read. One that is run `again`, and
+    must give the same then, may not ask for the time or for chance.
 
     >>> plan = [{"class": "org.apache.spark.sql.catalyst.analysis.UnresolvedRelation",
     ...          "num-children": 0, "multipartIdentifier": "[parquet, /etc/passwd]"}]
@@ -93,9 +94,19 @@ def statement_refusal(plan: Json, tables: Collection[str]) -> str | None:
     nodes = list(_nodes(plan))
     known = {name.casefold() for name in tables} | set(_defined(nodes))
     for node in nodes:
-        reason = _refusal(node, known, tables)
+        reason = _refusal(node, known, tables) or (_changing(node) if again else None)
         if reason is not None:
             return reason
+    return None
+
+
+def _changing(node: Mapping[str, Any]) -> str | None:
+    """Why a node may give something else when it is run again."""
+    name = {"CurrentDate": "current_date", "CurrentTimestamp": "current_timestamp"}.get(_kind(node))
+    if _kind(node) in ("UnresolvedFunction", "UnresolvedAttribute"):
+        name = ".".join(_listed(node["nameParts"])).lower()
+    if name in CLOCKS | _RANDOM:
+        return f"{name} {NOT_DETERMINISTIC.get(name, 'is another whenever it is asked for')}"
     return None
 
 

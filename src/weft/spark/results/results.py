@@ -20,6 +20,7 @@ from weft.query.window import Session
 from weft.spark.as_written import texts_as_written
 from weft.spark.batch.rewrite import apply
 from weft.spark.batch.run import Batch, Direct, SharedFrame
+from weft.spark.finishing import finished
 from weft.spark.results.long import long_table
 from weft.spark.results.wide import wide_table
 
@@ -48,6 +49,15 @@ class Results(Mapping[str, DataFrame]):
 
     @texts_as_written
     def __getitem__(self, name: str) -> DataFrame:
+        _, query = self._find(name)
+        if query.finish is None:
+            return self.answers(name)
+        queries = [self._find(part)[1] for part in (name, *query.finish.parts)]
+        return finished(query.finish, [(one, self.answers(one.name)) for one in queries])
+
+    @texts_as_written
+    def answers(self, name: str) -> DataFrame:
+        """A query's answers, before what its statement makes of them."""
         number, query = self._find(name)
         piece = self.batch.pieces[number]
         if isinstance(piece, Direct):
@@ -75,7 +85,7 @@ class Results(Mapping[str, DataFrame]):
     def changed(self, name: str) -> DataFrame:
         """The rows of a query whose aggregates differ from those of the key's previous window."""
         _, query = self._find(name)
-        answers = self[name]
+        answers = self.answers(name)
         values = F.struct(*(F.col(quote(value)) for value in query.aggs))
         keys = [F.col(quote(key.name)) for key in query.keys] or [F.lit(0)]
         over = Over.partitionBy(*keys).orderBy(F.col("window.start"))
@@ -106,7 +116,7 @@ class Results(Mapping[str, DataFrame]):
                     f"{[key.name for key in query.keys]!r}; name queries that have these keys"
                 )
         return wide_table(
-            [(query, self[query.name]) for query in asked], list(keys), self.batch.axis
+            [(query, self.answers(query.name)) for query in asked], list(keys), self.batch.axis
         )
 
     def persist(self) -> Results:

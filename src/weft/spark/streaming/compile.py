@@ -29,6 +29,7 @@ from weft.sinks.contract import SinkQuery
 from weft.spark.arrow import arrow_type
 from weft.spark.as_written import as_written
 from weft.spark.check import check_queries
+from weft.spark.finishing import Form
 from weft.spark.only_spark import refuse_unfit
 from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.output_sql import OutputSql, output_sql
@@ -36,6 +37,15 @@ from weft.spark.streaming.projection import both, is_compared
 from weft.stream.catalogue import Catalogue, Entry, Settings
 from weft.stream.evolve import first_catalogue
 from weft.stream.tree_schema import TreeSchema
+
+
+@dataclass(frozen=True, eq=False)
+class Finishing:
+    """A query whose answers are SQL over its own and its parts'."""
+
+    numbers: tuple[int, ...]
+    """The query's number, and those of its parts, in the order of the SQL's tables."""
+    form: Form
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +57,8 @@ class Compiled:
     answered: dict[int, SinkQuery]
     lowered_in_sql: dict[int, OutputSql]
     """Queries that leave the operator as partials, for Spark SQL to lower."""
+    finishes: dict[int, Finishing]
+    """Queries whose answers are SQL over answers."""
     menu: Menu
     """What is projected for it, among other things."""
     askers: dict[str, dict[str | None, set[str]]]
@@ -90,6 +102,8 @@ def compile_catalogue(
 def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
     menu.check(catalogue.queries)
     _check_sessions(catalogue)
+    finishes = _finishes(catalogue, menu)
+    parts = {number for made in finishes.values() for number in made.numbers[1:]}
     if catalogue.settings.engine == "operator":
         refuse_unfit(menu.df, catalogue.queries, menu.projection.inner)
     askers: dict[str, dict[str | None, set[str]]] = {}
@@ -119,17 +133,38 @@ def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
     for entry in catalogue.entries:
         schema, answers = menu.answers(entry.query)
         store = next(s for s in catalogue.stores if s.number == entry.assignments[-1].store)
-        lowerings[entry.number], sql = _lowering(entry, store, answers, arrow, types, menu)
-        answered[entry.number] = SinkQuery(
-            entry.number,
-            entry.query.name,
-            schema,
-            answers,
-            tuple(key.name for key in entry.query.keys),
-        )
+        number, name = entry.number, entry.query.name
+        lowerings[number], sql = _lowering(entry, store, answers, arrow, types, menu)
+        keys = tuple(key.name for key in entry.query.keys)
+        if number in finishes:
+            form = finishes[number].form
+            answered[number] = SinkQuery(number, name, form.schema, form.arrow, form.keys)
+        elif number not in parts:
+            answered[number] = SinkQuery(number, name, schema, answers, keys)
         if sql is not None:
-            lowered_in_sql[entry.number] = sql
-    return Compiled(program, lowerings, answered, lowered_in_sql, menu, askers)
+            lowered_in_sql[number] = sql
+    return Compiled(program, lowerings, answered, lowered_in_sql, finishes, menu, askers)
+
+
+def _finishes(catalogue: Catalogue, menu: Menu) -> dict[int, Finishing]:
+    """The queries whose answers are SQL over answers; refused where a stream has none."""
+    entries = {entry.query.name.casefold(): entry for entry in catalogue.entries}
+    queries = {name: entry.query for name, entry in entries.items()}
+    found = {}
+    for entry in catalogue.entries:
+        finish, settings = entry.query.finish, catalogue.settings
+        if finish is None:
+            continue
+        if settings.mode != "append" or settings.engine != "operator":
+            given = "output_mode='update'" if settings.mode != "append" else "engine='rewrite'"
+            raise EngineError(
+                f"query {entry.query.name!r} is SQL over the answers of whole windows, which "
+                f"{given} does not give: start with output_mode='append' and engine='operator'"
+            )
+        form = menu.finished(entry.query, queries)
+        parts = [entries[name.casefold()].number for name in finish.parts]
+        found[entry.number] = Finishing((entry.number, *parts), form)
+    return found
 
 
 def _check_sessions(catalogue: Catalogue) -> None:

@@ -1,4 +1,4 @@
-"""Queries whose answers are expressions over aggregates: lowered by Spark SQL on their way."""
+"""Answers that Spark SQL makes on their way: expressions over aggregates, and SQL over answers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from weft.engine.overload import blamed
 from weft.errors import EngineError
 from weft.plan.time_axis import TimeAxis
 from weft.sinks.wire import COLUMNS, Decode, to_wire
+from weft.spark.finishing import finished
 from weft.spark.streaming.compile import Compiled
 from weft.spark.streaming.trial import failing
 from weft.stream.catalogue import Catalogue
@@ -61,35 +62,26 @@ def lowered_frame(
 ) -> Iterator[DataFrame]:
     """The operator's output with every query's answers as they should be.
 
-    Without expressions over aggregates (or under the rewrite engine, which lowers them itself)
-    that is the output as it is. With some, it is kept for the
-    time of the micro-batch, because it may be computed only once.
+    Without expressions over aggregates and SQL over answers (or under the rewrite engine, which
+    lowers them itself) that is the output as it is. With some, it is kept for the time of the
+    micro-batch, because it may be computed only once.
     """
-    if not compiled.lowered_in_sql or catalogue.settings.engine != "operator":
+    made_here = {*compiled.lowered_in_sql}
+    made_here.update(number for one in compiled.finishes.values() for number in one.numbers)
+    if not made_here or catalogue.settings.engine != "operator":
         yield frame
         return
     kept = frame.persist()
     try:
-        numbers = sorted(compiled.lowered_in_sql)
-        listed = ", ".join(map(str, numbers))
+        listed = ", ".join(map(str, sorted(made_here)))
+        ours = kept.where(f"query IN ({listed})").select("query").distinct().collect()
+        apart = _made(kept, axis, compiled, catalogue, {row[0] for row in ours})
         frames = [kept.where(f"query NOT IN ({listed})")]
-        apart: dict[int, DataFrame] = {}
-        present = {
-            row[0]
-            for row in kept.where(f"query IN ({listed})").select("query").distinct().collect()
-        }
-        for entry in catalogue.entries:
-            if entry.number in present:
-                arrow = compiled.lowerings[entry.number].schema
-                rows = kept.where(f"query = {entry.number}").select("payload").coalesce(1)
-                partials = rows.mapInArrow(Decode(arrow), from_arrow_schema(arrow))
-                sql, place = compiled.lowered_in_sql[entry.number], numbers.index(entry.number)
-                typed = sql.applied(partials, axis, entry.query, place)
-                encode = Encode(entry.number, compiled.answered[entry.number].arrow)
-                # By place: mapInArrow takes a dot in a name for the way to a field.
-                placed = typed.toDF(*(f"c{at}" for at in range(len(typed.columns))))
-                frames.append(placed.mapInArrow(encode, COLUMNS))
-                apart[entry.number] = placed
+        for number, made in apart.items():
+            # By place: mapInArrow takes a dot in a name for the way to a field.
+            apart[number] = made.toDF(*(f"c{at}" for at in range(len(made.columns))))
+            encode = Encode(number, compiled.answered[number].arrow)
+            frames.append(apart[number].mapInArrow(encode, COLUMNS))
         try:
             yield reduce(DataFrame.unionAll, frames)
         except (PySparkException, Py4JJavaError) as error:
@@ -98,6 +90,40 @@ def lowered_frame(
             raise
     finally:
         kept.unpersist()
+
+
+def _made(
+    kept: DataFrame,
+    axis: TimeAxis,
+    compiled: Compiled,
+    catalogue: Catalogue,
+    present: set[int],
+) -> dict[int, DataFrame]:
+    """The answers that are made in SQL, of the queries that have any in this micro-batch."""
+    places = {number: place for place, number in enumerate(sorted(compiled.lowered_in_sql))}
+    queries = {entry.number: entry.query for entry in catalogue.entries}
+
+    def answers(number: int) -> DataFrame:
+        """A query's answers, before SQL over them."""
+        arrow = compiled.lowerings[number].schema
+        rows = kept.where(f"query = {number}").select("payload").coalesce(1)
+        sql = compiled.lowered_in_sql.get(number)
+        if sql is None:
+            return rows.mapInArrow(Decode(arrow), compiled.menu.answers(queries[number])[0])
+        partials = rows.mapInArrow(Decode(arrow), from_arrow_schema(arrow))
+        return sql.applied(partials, axis, queries[number], places[number])
+
+    made = {}
+    for number in compiled.answered:
+        finishing = compiled.finishes.get(number)
+        if finishing is None:
+            if number in compiled.lowered_in_sql and number in present:
+                made[number] = answers(number)
+        elif present.intersection(finishing.numbers):
+            finish = queries[number].finish
+            assert finish is not None
+            made[number] = finished(finish, [(queries[n], answers(n)) for n in finishing.numbers])
+    return made
 
 
 def _tell_apart(

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from weft.engine.fragments.fragments import FragmentLimits, FragmentPlan, plan_fragments
-from weft.errors import ExpressionError, WeftError
+from weft.errors import EngineError, ExpressionError, WeftError
 from weft.plan.time_axis import TimeAxis
 from weft.query import limits
 from weft.query.query import Query
@@ -24,6 +24,7 @@ from weft.query.window import Session, Window
 from weft.spark.arrow import arrow_schema, nullable_schema
 from weft.spark.batch.fragments import expression_types
 from weft.spark.check import check_queries
+from weft.spark.finishing import Form, finished_form
 from weft.spark.streaming.projection import Projection
 from weft.spark.verify.native import native
 
@@ -49,6 +50,8 @@ class Menu:
     """Queries that can run on the rows, by their own text."""
     shapes: dict[tuple[object, ...], tuple[T.StructType, pa.Schema]] = field(default_factory=dict)
     """The schemas of answers, as Spark and as Arrow has them."""
+    forms: dict[tuple[object, ...], Form] = field(default_factory=dict)
+    """What SQL over answers makes of them."""
     divided: dict[tuple[str, ...], FragmentPlan] = field(default_factory=dict)
     """How the fragments of some predicates are found, for the last that were asked for."""
 
@@ -71,6 +74,7 @@ class Menu:
             set(self.wide),
             self.checked,
             self.shapes,
+            self.forms,
             self.divided,
         )
 
@@ -155,6 +159,20 @@ class Menu:
             schema = nullable_schema(native(self.df, self.axis, query).schema)
             self.shapes[shape] = schema, arrow_schema(schema)
         return self.shapes[shape]
+
+    def finished(self, query: Query, parts: Mapping[str, Query]) -> Form:
+        """The form of what a query's SQL makes of its answers and of those of its parts."""
+        finish = query.finish
+        assert finish is not None
+        missing = next((name for name in finish.parts if name.casefold() not in parts), None)
+        if missing is not None:
+            raise EngineError(f"query {query.name!r} is SQL over {missing!r}, which does not run")
+        queries = [query, *(parts[name.casefold()] for name in finish.parts)]
+        shape = (finish, *queries)
+        if shape not in self.forms:
+            frames = [(one, self.answers(one)[0]) for one in queries]
+            self.forms[shape] = finished_form(self.df.sparkSession, finish, frames)
+        return self.forms[shape]
 
     def beyond(self, other: Menu) -> list[str]:
         """What this has to project and another does not."""

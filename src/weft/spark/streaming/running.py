@@ -312,11 +312,12 @@ class Running:
         asks for nothing but what the stream projects (see `Loom(offer=...)`) is woven in without a
         pause; for others Spark's query is started again.
         """
+        queries = [query]
         if isinstance(query, str):
-            from weft.query.sql import parse_query
+            from weft.query.sql import parse_statement
 
-            query = parse_query(query, name)
-        self.apply([{"op": "add", "query": query, "backfill": backfill}])
+            queries = [*parse_statement(query, name)]
+        self.apply([{"op": "add", "query": one, "backfill": backfill} for one in queries])
 
     def drop(self, name: str) -> None:
         """Take a query out, from the next micro-batch on; its state is freed."""

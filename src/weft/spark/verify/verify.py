@@ -72,7 +72,7 @@ def verify(
                     query.name,
                     ["window", *(key.name for key in query.keys)],
                     kept[query.name],
-                    results[query.name],
+                    results.answers(query.name),
                     plain[query.name][1],
                 )
                 for query in queries

@@ -1,0 +1,112 @@
+"""SQL over the answers of queries: what a statement makes of them, in a batch and on a stream.
+
+answers of its queries, as tables weft_answers_0, ...  --judged as untrusted SQL--> its rows
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from weft.errors import EngineError, ExpressionError, QueryError
+from weft.query.finish import ANSWERS, Finish
+from weft.query.names import quoted_name
+from weft.query.query import Query
+from weft.query.window import Session, Window
+from weft.spark.arrow import arrow_schema, nullable_schema
+from weft.spark.failures import spark_message
+from weft.spark.parsed_statement import checked_sql
+from weft.stream.one_window import Answers, Leaves, judge
+
+_IS_WINDOW, _IS_SESSION = {"spark.timeWindow": True}, {"spark.sessionWindow": True}
+"""By these Spark knows a column of windows, for window_time and for windows of windows."""
+
+
+@contextmanager
+def answer_tables(answers: Sequence[tuple[Query, DataFrame]]) -> Iterator[list[str]]:
+    """The answers of some queries as tables that SQL can read, by their places."""
+    spark = answers[0][1].sparkSession
+    names = [f"{ANSWERS}{number}" for number in range(len(answers))]
+    try:
+        for name, (query, frame) in zip(names, answers, strict=True):
+            marked = _IS_SESSION if isinstance(query.window, Session) else _IS_WINDOW
+            window = F.col("window").alias("window", metadata=marked)
+            rest = [F.col(quoted_name(column)) for column in frame.columns if column != "window"]
+            frame.select(window, *rest).createOrReplaceTempView(name)
+        yield names
+    finally:
+        for name in names:
+            spark.catalog.dropTempView(name)
+
+
+def finished(finish: Finish, answers: Sequence[tuple[Query, DataFrame]]) -> DataFrame:
+    """The rows that a statement makes of its queries' answers."""
+    spark = answers[0][1].sparkSession
+    with answer_tables(answers) as tables:
+        return checked_sql(spark, finish.sql, tables, again=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """What SQL makes of answers on a stream: its columns, and what identifies its rows."""
+
+    schema: T.StructType
+    arrow: pa.Schema
+    keys: tuple[str, ...] | None
+    """The columns that, with `window`, identify a row; None if none do."""
+
+
+def finished_form(
+    spark: SparkSession, finish: Finish, answers: Sequence[tuple[Query, T.StructType]]
+) -> Form:
+    """What SQL makes of some queries' answers, of which only the schemas are known.
+
+    Refused if it brings answers of different windows together, which no micro-batch has.
+    """
+    name = answers[0][0].name
+    if not hasattr(spark, "_jsparkSession"):
+        raise EngineError(
+            f"query {name!r}: Spark Connect does not show its plan of SQL over answers, so that "
+            f"nothing can judge it: start the stream in a classic session, or ask for the window's "
+            f"answers alone"
+        )
+    kinds: dict[Window, int] = {}
+    judged, frames = [], []
+    for table, (query, schema) in zip(finish.tables, answers, strict=True):
+        is_session = isinstance(query.window, Session)
+        kind = None if is_session else kinds.setdefault(query.window, len(kinds))
+        judged.append(Answers(table, tuple(key.name for key in query.keys), kind))
+        frames.append((query, spark.range(1).mapInArrow(_Unread(table), schema)))
+    try:
+        made = finished(finish, frames)
+    except ExpressionError as error:
+        raise ExpressionError(f"query {name!r}: {error}") from None
+    except PySparkException as error:
+        raise QueryError(f"query {name!r}: {spark_message(error)}") from None
+    verdict = judge(json.loads(made._jdf.queryExecution().optimizedPlan().toJSON()), judged)
+    if isinstance(verdict, Leaves):
+        raise QueryError(f"query {name!r} on a stream: {verdict.reason}")
+    columns = [column.casefold() for column in made.columns]
+    twice = next((column for column in columns if columns.count(column) > 1), None)
+    if twice is not None:
+        raise QueryError(f"query {name!r}: two columns are called {twice!r}: rename one")
+    schema = nullable_schema(made.schema)
+    return Form(schema, arrow_schema(schema), verdict.keys)
+
+
+class _Unread:
+    """For `mapInArrow`: stands for answers where only their form counts; Spark knows its name."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from ()

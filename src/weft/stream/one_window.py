@@ -1,0 +1,287 @@
+"""Whether SQL over answers stays within a window, judged by the plan that Spark made of it.
+
+    micro-batch 7: answers of window A           --SQL--> rows
+    micro-batch 8: answers of windows B and C    --SQL--> rows    the same as over A, B, C at once?
+
+All answers of a window come with one micro-batch. So SQL may run over those of each micro-batch by
+itself if whatever it brings together (what is ranked, aggregated, joined) is of one window. That is
+seen by following the window's column, or a part that tells windows apart, through Spark's optimized
+plan, in which subqueries are joins and names are resolved. What is not known to be right is
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = Any
+Origin = str | None
+"""What an expression is: a `window` (with the number of its kind, `session` or `mixed`), its `end`
+or `start` (with its kind), something made of these, `=name` for a key of the answers, or None."""
+_ROW_BY_ROW = frozenset(("Project", "Filter", "Generate"))
+_CONVERSIONS = frozenset(("Alias", "KnownNullable", "KnownNotNull", "PreciseTimestampConversion"))
+_OUTER = {"LeftOuter": (1,), "RightOuter": (0,), "FullOuter": (0, 1), "ExistenceJoin": (1,)}
+_REASONS = {
+    **dict.fromkeys(("GlobalLimit", "LocalLimit", "Offset", "Tail"), "a stream's answers have no end to cut at: write QUALIFY row_number() OVER (PARTITION BY window ORDER BY ...) <= n for the first of every window, or limit them when you read them"),  # noqa: E501
+    "Sort": "answers are a table without an order: order them when you read them",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a plan's `MapInArrow` of a name gives: answers of a query, with a window and keys."""
+
+    name: str
+    keys: tuple[str, ...]
+    kind: int | None
+    """Windows of one kind that start together end together; None for sessions, which do not."""
+
+
+@dataclass(frozen=True)
+class Stays:
+    """SQL that stays within a window, and how its rows are told apart."""
+
+    keys: tuple[str, ...] | None
+    """The columns that identify a row beside `window`; None if they do not."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """SQL that brings answers of different windows together."""
+
+    reason: str
+
+
+def judge(plan: Json, answers: Sequence[Answers]) -> Stays | Leaves:
+    """Judge Spark's optimized plan (its JSON) of SQL over some queries' answers."""
+    reading = _Reading({one.name: one for one in answers})
+    try:
+        root = _Node.tree(plan)
+        reading.follow(root)
+    except _Refused as refused:
+        return Leaves(str(refused))
+    return Stays(reading.kept_keys(root))
+
+
+class _Refused(Exception):
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class _Node:
+    """A node of a plan or of an expression, with its children."""
+
+    said: Mapping[str, Any]
+    children: tuple[_Node, ...]
+
+    @classmethod
+    def tree(cls, listed: Json) -> _Node:
+        """A tree from its nodes in preorder, as Spark's JSON has them."""
+        nodes = iter(listed)
+
+        def build() -> _Node:
+            said = next(nodes)
+            return cls(said, tuple(build() for _ in range(said["num-children"])))
+
+        return build()
+
+    @property
+    def kind(self) -> str:
+        return str(self.said["class"]).rpartition(".")[2]
+
+    @property
+    def id(self) -> int:
+        return int(self.said["exprId"]["id"])
+
+    def trees(self, name: str) -> list[_Node]:
+        """Some expressions of a plan's node."""
+        return [_Node.tree(listed) for listed in self.said.get(name) or ()]
+
+    def walk(self) -> Iterator[_Node]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass
+class _Reading:
+    answers: Mapping[str, Answers]
+    origins: dict[int, Origin] = field(default_factory=dict)
+    """By the number of an attribute."""
+
+    def follow(self, node: _Node) -> None:
+        """Note what a plan's attributes are; refused if it brings windows together."""
+        if node.kind == "MapInArrow":
+            self._answers(node)
+            return
+        if node.kind in _REASONS:
+            raise _Refused(_REASONS[node.kind])
+        self._refuse_subqueries(node)
+        for child in node.children:
+            self.follow(child)
+        if node.kind in ("Project", "Aggregate"):
+            groups = [self.origin(key) for key in node.trees("groupingExpressions")]
+            if "window session" in groups:
+                remedy = "GROUP BY its end; Spark would join the sessions of several groups"
+                self._refuse("GROUP BY a session", remedy)
+            if node.kind == "Aggregate" and not any(map(_is_mark, groups)):
+                remedy = (
+                    "GROUP BY the window (for windows of windows, read the answers as a stream)"
+                )
+                self._refuse("an aggregate", remedy)
+            for item in (*node.trees("projectList"), *node.trees("aggregateExpressions")):
+                if item.kind == "Alias":
+                    self.origins[item.id] = self.origin(item.children[0])
+        elif node.kind in ("Window", "WindowGroupLimit"):
+            if not self._marked(node.trees("partitionSpec")):
+                self._refuse("OVER", "PARTITION BY the window, or its start")
+        elif node.kind == "Join":
+            self._join(node)
+        elif node.kind == "Union":
+            self._union(node)
+        elif node.kind not in _ROW_BY_ROW:
+            raise _Refused(f"Spark makes {node.kind} of it, which is not served over answers")
+
+    def origin(self, node: _Node) -> Origin:
+        """What an expression is."""
+        if node.kind == "AttributeReference":
+            return self.origins.get(node.id)
+        if node.kind in _CONVERSIONS:
+            return self.origin(node.children[0])
+        first = self.origin(node.children[0]) if node.children else None
+        if node.kind == "GetStructField" and first is not None and first.startswith("window"):
+            kind = first.removeprefix("window ")
+            return "end" if node.said["ordinal"] else f"start {kind}" if kind.isdigit() else None
+        if node.kind in ("Add", "Subtract") and node.children[1].kind == "Literal":
+            by = node.children[1].said["value"]
+            return f"{first} {node.kind} {by}" if _is_mark(first) else None
+        if node.kind == "CreateNamedStruct" and self._marked(node.children):
+            return f"end of {[self.origin(child) for child in node.children]}"
+        return None
+
+    def kept_keys(self, root: _Node) -> tuple[str, ...] | None:
+        """The keys of the answers, if every row is one of them and shows its window and keys."""
+        kinds = {node.kind for node in _plans(root)}
+        if kinds - {"Project", "Filter", "Window", "WindowGroupLimit", "MapInArrow"}:
+            return None
+        shown = {item.said.get("name"): self.origins.get(item.id) for item in _outputs(root)}
+        if not (shown.get("window") or "").startswith("window"):
+            return None
+        (only,) = self.answers.values() if len(self.answers) == 1 else (None,)
+        if only is None or any(shown.get(name) != f"={name}" for name in only.keys):
+            return None
+        return only.keys
+
+    def _answers(self, node: _Node) -> None:
+        of = self.answers[_Node.tree(node.said["functionExpr"]).said["name"]]
+        for attribute in node.trees("output"):
+            name = str(attribute.said["name"])
+            if name == "window":
+                kind = "session" if of.kind is None else of.kind
+                self.origins[attribute.id] = f"window {kind}"
+            elif name in of.keys:
+                self.origins[attribute.id] = f"={name}"
+
+    def _join(self, node: _Node) -> None:
+        condition = node.said.get("condition")
+        pairs = _equal(_Node.tree(condition)) if condition else ()
+        sides = [set(_defined(child)) for child in node.children]
+        for pair in pairs:
+            found = [self.origin(side) for side in pair]
+            of = [any(_mentions(side) <= ids for side in pair) for ids in sides]
+            if _same(*found) and all(of):
+                break
+        else:
+            self._refuse("a join", "join ON the windows of both, which must be of one size")
+        kind = str((node.said.get("joinType") or {}).get("object", "")).rpartition(".")[2]
+        for side in _OUTER.get(kind.strip("$"), ()):
+            for number in sides[side]:  # null where there is no match
+                self.origins.pop(number, None)
+
+    def _union(self, node: _Node) -> None:
+        columns = [_outputs(child) for child in node.children]
+        for place in zip(*columns, strict=False):
+            found = [self.origins.get(item.id) for item in place]
+            if not all(_same(found[0], other) for other in found):
+                self.origins[place[0].id] = None
+            elif len(set(found)) > 1:
+                mixed = "session" if "window session" in found else "mixed"
+                self.origins[place[0].id] = f"window {mixed}"
+
+    def _marked(self, expressions: Sequence[_Node]) -> bool:
+        return any(_is_mark(self.origin(expression)) for expression in expressions)
+
+    def _refuse(self, what: str, remedy: str) -> None:
+        raise _Refused(f"{what} over answers of several windows, which come one by one: {remedy}")
+
+    def _refuse_subqueries(self, node: _Node) -> None:
+        for name, value in node.said.items():
+            if name != "output" and any(kind.endswith("Subquery") for kind in _classes(value)):
+                self._refuse("a subquery", "compare with an aggregate OVER (PARTITION BY window)")
+
+
+def _is_mark(origin: Origin) -> bool:
+    """Whether answers that have one value of it are of windows that end together."""
+    return origin is not None and origin.startswith(("window", "end", "start"))
+
+
+def _same(one: Origin, other: Origin) -> bool:
+    """Whether two things that are equal are of windows that end together."""
+    if one is None or other is None or not _is_mark(one):
+        return False
+    return one == other or (one.startswith("window") and other.startswith("window"))
+
+
+def _classes(value: Json) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        if "class" in value:
+            yield str(value["class"]).rpartition(".")[2]
+        for inner in value.values():
+            yield from _classes(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _classes(inner)
+
+
+def _plans(node: _Node) -> Iterator[_Node]:
+    """A plan's nodes, down to the answers."""
+    yield node
+    if node.kind != "MapInArrow":
+        for child in node.children:
+            yield from _plans(child)
+
+
+def _outputs(node: _Node) -> list[_Node]:
+    """A plan's columns, in order; none if that cannot be told."""
+    if node.kind == "MapInArrow":
+        return node.trees("output")
+    if node.kind in ("Project", "Aggregate"):
+        return node.trees("projectList") or node.trees("aggregateExpressions")
+    if node.kind == "Window":
+        return [*_outputs(node.children[0]), *node.trees("windowExpressions")]
+    if node.kind in ("Filter", "WindowGroupLimit", "Union"):
+        return _outputs(node.children[0])
+    return []
+
+
+def _defined(node: _Node) -> Iterator[int]:
+    """The numbers of all attributes that a plan makes."""
+    for plan in _plans(node):
+        for name in ("output", "projectList", "aggregateExpressions", "windowExpressions"):
+            for item in plan.trees(name):
+                yield item.id
+
+
+def _mentions(expression: _Node) -> set[int]:
+    return {node.id for node in expression.walk() if node.kind == "AttributeReference"}
+
+
+def _equal(condition: _Node) -> Iterator[tuple[_Node, _Node]]:
+    """The pairs that a condition says are equal."""
+    if condition.kind == "And":
+        for child in condition.children:
+            yield from _equal(child)
+    elif condition.kind in ("EqualTo", "EqualNullSafe"):
+        yield condition.children[0], condition.children[1]
