@@ -67,7 +67,8 @@ def described(job: Job) -> list[str]:
     """A job in a few lines; no secret is in them."""
     source = job.source
     rows = f"{source.format} {', '.join(source.path)}".strip()
-    count = len(job.queries) + sum(one.refusal is not None for one in job.statements)
+    refused = {one.name for one in job.statements if one.refusal is not None}
+    count = len(refused.union(query.name for query in job.queries))
     lines = [f"job {job.name}: {count:,} queries on {rows}, time {source.time}"]
     if job.sink is not None:
         lines.append(f"answers to {job.sink}")

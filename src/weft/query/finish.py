@@ -1,11 +1,12 @@
 """What a statement makes of its queries' answers: the SQL around a SELECT with a window.
 
-    SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k
-    QUALIFY rank() OVER (PARTITION BY window ORDER BY count(*) DESC) <= 3
+    WITH c AS (SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k)
+    SELECT window, max(n) AS m FROM c GROUP BY window
 
-is a query, and over its answers, which it calls `weft_answers_0`,
+is the query in parentheses, and over its answers, which are called `weft_answers_0`,
 
-    SELECT window, k, n FROM weft_answers_0 QUALIFY rank() OVER (PARTITION BY window ...) <= 3
+    WITH c AS (SELECT window, k, n FROM weft_answers_0)
+    SELECT window, max(n) AS m FROM c GROUP BY window
 """
 
 from __future__ import annotations

@@ -20,13 +20,15 @@ Json = Any
 Origin = str | None
 """What an expression is: a `window` (with the number of its kind, `session` or `mixed`), its `end`
 or `start` (with its kind), something made of these, `=name` for a key of the answers, or None."""
-_ROW_BY_ROW = frozenset(("Project", "Filter", "Generate"))
+_ROW_BY_ROW = frozenset(("Project", "Filter", "Generate", "Sort"))
+"""Plans that look at no two rows at once; an order is no part of the answers."""
 _CONVERSIONS = frozenset(("Alias", "KnownNullable", "KnownNotNull", "PreciseTimestampConversion"))
 _OUTER = {"LeftOuter": (1,), "RightOuter": (0,), "FullOuter": (0, 1), "ExistenceJoin": (1,)}
-_REASONS = {
-    **dict.fromkeys(("GlobalLimit", "LocalLimit", "Offset", "Tail"), "a stream's answers have no end to cut at: write QUALIFY row_number() OVER (PARTITION BY window ORDER BY ...) <= n for the first of every window, or limit them when you read them"),  # noqa: E501
-    "Sort": "answers are a table without an order: order them when you read them",
-}  # fmt: skip
+_LIMITS = ("GlobalLimit", "LocalLimit", "Offset", "Tail")
+_NO_END = (
+    "a stream's answers have no end to cut at: write QUALIFY row_number() OVER (PARTITION BY "
+    "window ORDER BY ...) <= n for the first of every window, or limit them when you read them"
+)
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,8 @@ class _Reading:
         if node.kind == "MapInArrow":
             self._answers(node)
             return
-        if node.kind in _REASONS:
-            raise _Refused(_REASONS[node.kind])
+        if node.kind in _LIMITS:
+            raise _Refused(_NO_END)
         self._refuse_subqueries(node)
         for child in node.children:
             self.follow(child)
@@ -164,7 +166,7 @@ class _Reading:
     def kept_keys(self, root: _Node) -> tuple[str, ...] | None:
         """The keys of the answers, if every row is one of them and shows its window and keys."""
         kinds = {node.kind for node in _plans(root)}
-        if kinds - {"Project", "Filter", "Window", "WindowGroupLimit", "MapInArrow"}:
+        if kinds - {"Project", "Filter", "Sort", "Window", "WindowGroupLimit", "MapInArrow"}:
             return None
         shown = {item.said.get("name"): self.origins.get(item.id) for item in _outputs(root)}
         if not (shown.get("window") or "").startswith("window"):
@@ -261,7 +263,7 @@ def _outputs(node: _Node) -> list[_Node]:
         return node.trees("projectList") or node.trees("aggregateExpressions")
     if node.kind == "Window":
         return [*_outputs(node.children[0]), *node.trees("windowExpressions")]
-    if node.kind in ("Filter", "WindowGroupLimit", "Union"):
+    if node.kind in ("Filter", "Sort", "WindowGroupLimit", "Union"):
         return _outputs(node.children[0])
     return []
 

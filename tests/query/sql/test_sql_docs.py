@@ -19,13 +19,13 @@ FORMS = [
 
 
 def test_the_documents_are_found() -> None:
-    assert len(STATEMENTS) == 7
+    assert len(STATEMENTS) == 8
     assert len(FORMS) == 8
 
 
 @pytest.mark.parametrize("sql", STATEMENTS)
 def test_a_documented_statement_is_accepted(sql: str) -> None:
-    assert parse_queries(sql)
+    assert parse_queries(sql, whole=True)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -17,7 +17,7 @@ def test_it_is_the_query_of_its_name_with_sql_over_its_answers():
     (plain,) = parse_statement(COUNTED, name="top")
     assert (query.name, query.aggs["n"], query.by) == ("top", plain.aggs["n"], plain.by)
     assert query.finish.parts == ()
-    assert "FROM weft_answers_0 QUALIFY" in query.finish.sql
+    assert "AS weft_kept FROM weft_answers_0) WHERE weft_kept" in query.finish.sql
     assert plain.finish is None
     assert query != plain
     assert not query.trusted

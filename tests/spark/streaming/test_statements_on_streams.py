@@ -18,7 +18,8 @@ COUNTED = "SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '10 minute
 STATEMENTS = {
     "top_two": """
         SELECT window.start AS since, k, count(*) AS n FROM t GROUP BY window(ts, '10 minutes'), k
-        QUALIFY row_number() OVER (PARTITION BY since ORDER BY n DESC, k) <= 2""",
+        QUALIFY row_number() OVER (PARTITION BY since ORDER BY n DESC, k) <= 2
+        ORDER BY since, n""",
     "ranked": f"""
         SELECT * FROM (SELECT *, rank() OVER (PARTITION BY window.start ORDER BY n DESC) AS r
                        FROM ({COUNTED})) WHERE r = 1""",
@@ -55,7 +56,6 @@ STATEMENTS = {
 }
 REFUSED = {
     "LIMIT": (f"{COUNTED} ORDER BY n LIMIT 3", "no end to cut at: write QUALIFY"),
-    "ORDER BY": (f"{COUNTED} ORDER BY n", "without an order"),
     "OVER all": (f"SELECT k, avg(n) OVER (PARTITION BY k) AS a FROM ({COUNTED})", "OVER over"),
     "DISTINCT": (f"SELECT DISTINCT k FROM ({COUNTED})", "an aggregate over answers of several"),
     "windows of windows": (

@@ -37,12 +37,15 @@ from weft.query.sql.relation import (
     table_names,
     used_definitions,
     without_tables,
+    without_unused,
 )
 from weft.query.syntax.lexer import Token, place
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, rebuild
 from weft.query.syntax.writer import write
 
+KEPT = "weft_kept"
+"""Whether QUALIFY keeps a row."""
 TIME = "weft_time"
 """A time that a statement computes, as a column of its rows; with a number for each such time."""
 _OVER_NAME = re.compile(rf"{OVER}(\d+)", re.IGNORECASE)
@@ -94,7 +97,8 @@ def read_composed(sql: str, tokens: Sequence[Token], dialect: Dialect, name: str
     first = woven[0]
     whole = first.place(tokens) == (tokens[0].start, tokens[-1].end)
     bound = any(query.source is not None and query.source.needs for query in queries)
-    return Composed(tuple(queries), f"{finish}{rest}", whole and first.is_plain and not bound)
+    finish = without_unused(f"{finish}{rest}")
+    return Composed(tuple(queries), finish, whole and first.is_plain and not bound)
 
 
 def _is_distinct(tokens: Sequence[Token], block: Block) -> bool:
@@ -221,10 +225,16 @@ class _Woven:
 
     def _clauses(self, query: Query, answers: str) -> str:
         text, whole, extras = self._selected(query, answers)
+        condition = "" if self.qualify is None else whole(filled(self.qualify, extras))
+        if condition and self.order is None:
+            # Beside the items, where no name of theirs is in the way of a column's.
+            text = text.replace(f" FROM {answers}", f", {condition} AS {KEPT} FROM {answers}")
+            names = ", ".join(quoted_name(name) for name in _names(query))
+            text = f"SELECT {names} FROM ({text}) WHERE {KEPT}"
         if self.distinct:
             text = f"SELECT DISTINCT{text.removeprefix('SELECT')}"
-        if self.qualify is not None:
-            text += f" QUALIFY {whole(filled(self.qualify, extras))}"
+        if condition and self.order is not None:
+            text += f" QUALIFY {condition}"
         if self.order is not None:
             text += f" ORDER BY {whole(filled(self.order, extras))}"
         return f"{text} {self.limit}".rstrip()
@@ -240,12 +250,14 @@ class _Woven:
         def whole(text: str) -> str:
             return _OVER_NAME.sub(lambda found: whole(overs[int(found[1])]), text)
 
-        items = [
-            f"{whole(sql)} AS {quoted_name(name)}"
-            for sql, name in shown
-            if not name.startswith(EXTRA)
-        ]
+        names = _names(query)
+        items = [f"{whole(sql)} AS {quoted_name(name)}" for sql, name in shown if name in names]
         return f"SELECT {', '.join(items)} FROM {answers}", whole, extras
+
+
+def _names(query: Query) -> list[str]:
+    """What a query's SELECT calls its items, without those that only other clauses need."""
+    return [name for _, name in query.shown or () if not name.startswith(EXTRA)]
 
 
 def _by_grouping(

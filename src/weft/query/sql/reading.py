@@ -56,11 +56,12 @@ def parse_statement(text: str, name: str | None = None) -> list[Query]:
 
     Where that is over the answers of several SELECTs, the queries of the others follow.
 
-    >>> top, = parse_statement('''
-    ... SELECT k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k
-    ... QUALIFY rank() OVER (PARTITION BY window ORDER BY count(*) DESC) <= 3''', name="top")
-    >>> top.finish.sql
-    'SELECT `k` AS `k`, `n` AS `n` FROM weft_answers_0 QUALIFY rank() OVER (PARTITION BY ...) <= 3'
+    >>> most, = parse_statement('''
+    ... WITH c AS (SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k)
+    ... SELECT window, max(n) AS m FROM c GROUP BY window''', name="most")
+    >>> print(most.finish.sql)
+    WITH c AS (SELECT window AS `window`, `k` AS `k`, `n` AS `n` FROM weft_answers_0) SELECT window,
+    max(n) AS m FROM c GROUP BY window
     """
     queries = _whole(text, _one(text), name, "q1", "auto")
     return queries if queries[0].finish is not None else [_only(queries)]

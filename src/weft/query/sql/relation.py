@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from weft.query.names import quoted_name
-from weft.query.sql.blocks import Block, Definition
+from weft.query.sql.blocks import Block, Definition, blocks
 from weft.query.sql.nodes import unquoted
-from weft.query.syntax.lexer import Token, closed
+from weft.query.syntax.lexer import Token, closed, tokenize
 
 ROWS = "weft_rows"
 """What a relation is called where a table is expected."""
@@ -109,6 +109,23 @@ def read_rows(
 def used_definitions(tokens: Sequence[Token], block: Block) -> list[Definition]:
     """What a block reads of what WITH defines before it, directly or not."""
     return _needed(tokens, tokens[block.begin : block.end], block.definitions)
+
+
+def without_unused(sql: str) -> str:
+    """A statement without what WITH defines and nothing reads.
+
+    >>> without_unused("WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM b")
+    'WITH b AS (SELECT 2) SELECT * FROM b'
+    """
+    tokens = tokenize(sql)
+    outer = [block for block in blocks(tokens) if block.depth == 0]
+    if not outer or tokens[0].word != "WITH":
+        return sql
+    used = {one for block in outer for one in used_definitions(tokens, block)}
+    kept = [one for one in outer[0].definitions if one in used]
+    listed = ", ".join(sql[tokens[one.begin].start : tokens[one.end - 1].end] for one in kept)
+    rest = sql[tokens[outer[0].begin].start :]
+    return f"WITH {listed} {rest}" if kept else rest
 
 
 def without_tables(tokens: Sequence[Token], names: set[str]) -> tuple[list[Token], dict[str, str]]:
