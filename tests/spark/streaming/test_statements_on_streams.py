@@ -7,12 +7,14 @@ SQL over the answers of several windows       refused, by name, and the others s
 from __future__ import annotations
 
 import pytest
+from same import AXIS
 from test_running import wait_for
 
 import weft
 from conftest import MINUTE, START, Feed
 from weft.errors import EngineError, QueryError, WeftError
 from weft.sinks import MemorySink
+from weft.spark.streaming.verify import verify_answers
 
 COUNTED = "SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '10 minutes'), k"
 STATEMENTS = {
@@ -49,9 +51,10 @@ STATEMENTS = {
         UNION ALL
         SELECT 'five', window.end, count(*) FROM t GROUP BY window(ts, '5 minutes')""",
     "sessions": """
-        SELECT session_window.end AS until, k, count(*) AS n FROM t
-        GROUP BY session_window(ts, '20 seconds'), k
-        QUALIFY rank() OVER (PARTITION BY session_window ORDER BY count(*) DESC) = 1""",
+        SELECT session_window.end AS until, k, n FROM (
+            SELECT session_window, k, count(*) AS n FROM t
+            GROUP BY session_window(ts, '20 seconds'), k)
+        QUALIFY rank() OVER (PARTITION BY session_window ORDER BY n DESC) = 1""",
     "hourly": "SELECT window, k, max(x) AS hi FROM t GROUP BY window(ts, '1 hour'), k",
 }
 REFUSED = {
@@ -113,8 +116,7 @@ def test_sql_within_a_window_is_sparks_over_all_rows_across_a_restart(
     spark: object, feed: Feed, tmp_path: object
 ) -> None:
     out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
-    for part in range(2):
-        feed.minutes(part * 12, part * 12 + 13, late=2.0)
+    feed.minutes(0, 24, rows=200, late=2.0)
 
     def loom() -> weft.Loom:
         made = weft.Loom(feed.stream(spark), time="ts", watermark="5 minutes")
@@ -123,8 +125,7 @@ def test_sql_within_a_window_is_sparks_over_all_rows_across_a_restart(
         return made
 
     loom().start(out, checkpoint=checkpoint, trigger="available_now").await_termination()
-    for part in range(2, 4):
-        feed.minutes(part * 12, part * 12 + 13, late=2.0)
+    feed.minutes(23, 45, rows=200, late=2.0)
     feed.end()
     running = loom().start(out, checkpoint=checkpoint, trigger="available_now")
     running.await_termination()
@@ -133,6 +134,13 @@ def test_sql_within_a_window_is_sparks_over_all_rows_across_a_restart(
         found = weft.read_results(spark, out, name)
         assert rows(found) == expected(spark, feed, sql), name
         assert name in listed
+    frontier = START + 100 * MINUTE
+    seen = feed.batch(spark).where(f"unix_micros(ts) < {frontier}")
+    report = verify_answers(
+        seen, AXIS, running.catalogue, frontier, lambda name: weft.read_results(spark, out, name)
+    )
+    assert [one for one in report if not one.ok] == []
+    assert {one.name for one in report} == set(STATEMENTS)
     with pytest.raises(WeftError, match="rolled_up_2"):  # its answers go into the statement's
         weft.read_results(spark, out, "rolled_up_2")
 

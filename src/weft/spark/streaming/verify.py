@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
 from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
 from weft.query.window import Session
 from weft.spark.as_written import as_written
+from weft.spark.finishing import finished
 from weft.spark.parsed import check_parsed
 from weft.spark.verify.compare import Difference, Pair, compare
+from weft.spark.verify.statements import bags
 from weft.spark.verify.verify import scaled
 from weft.stream.catalogue import Catalogue
 
@@ -40,7 +44,7 @@ def _pairs(
     frontier: int,
     answers: Callable[[str], DataFrame],
 ) -> list[Pair]:
-    pairs = []
+    found: dict[str, Pair] = {}
     for entry in catalogue.entries:
         query, mine = entry.query, rows
         if entry.complete_from is not None and isinstance(query.window, Session):
@@ -51,5 +55,24 @@ def _pairs(
             first = f"{axis.edge_units('window.start')} >= {entry.complete_from}"
             expected = expected.where(first)
         keys = ["window", *(key.name for key in query.keys)]
-        pairs.append(Pair(query.name, keys, expected, answers(query.name), scales))
-    return pairs
+        found[query.name] = Pair(query.name, keys, expected, expected, scales)
+    parts = {name for query in catalogue.queries if query.finish for name in query.finish.parts}
+    return [
+        _pair(query, catalogue, found, answers(query.name))
+        for query in catalogue.queries
+        if query.name not in parts
+    ]
+
+
+def _pair(
+    query: Query, catalogue: Catalogue, expected: Mapping[str, Pair], actual: DataFrame
+) -> Pair:
+    """What a query should have answered beside what it did; what its statement makes of it, if."""
+    if query.finish is None:
+        return replace(expected[query.name], actual=actual)
+    queries = {one.name: one for one in catalogue.queries}
+    plain = [
+        (queries[name], expected[name].expected.drop(*expected[name].scales.values()))
+        for name in (query.name, *query.finish.parts)
+    ]
+    return bags(query.name, finished(query.finish, plain), actual)
