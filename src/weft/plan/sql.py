@@ -11,7 +11,6 @@ from weft.plan.layout import Layout
 from weft.plan.lower import lowered
 from weft.plan.steps import to_select
 from weft.plan.time_axis import Kind, TimeAxis, quote
-from weft.query.window import Session
 
 if TYPE_CHECKING:
     from weft.plan.plan import Plan
@@ -61,11 +60,12 @@ def views(
 ) -> Iterator[View]:
     """The views of one tree: slices or windows from windows, then the answers of its queries."""
     queries = [plan.queries[int(row)] for row in tree.rows]
-    if isinstance(queries[0].window, Session):
-        raise PlanError(
-            f"query {queries[0].name!r}: sessions have no SQL over slices: write_query gives the "
-            f"plain statement"
-        )
+    for query in queries:
+        if not query.window.has_fixed_length:
+            raise PlanError(
+                f"query {query.name!r}: sessions and calendar windows have no SQL over slices: "
+                f"plan it apart, and write the plain statement"
+            )
     layout = Layout.of(queries, axis.quoted, types)
     prefix = f"weft_tree{tree.number}_"
     answers = {}

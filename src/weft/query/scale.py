@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import WindowError
-from weft.query.zone import FAR, SECOND, Zone
+from weft.query.zone import DAY, FAR, SECOND, Zone
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 Unit = Literal["day", "month"]
@@ -53,6 +53,10 @@ class Scale:
     def time(self, number: int) -> int:
         """Where a number begins."""
         return number
+
+    def longest(self, count: int) -> int:
+        """At most how long so many of what is counted are, in units of the axis."""
+        return count
 
     def check(self, instants: Int64) -> None:
         """Refuse instants whose numbers are not known."""
@@ -112,6 +116,10 @@ class CalendarScale(Scale):
         """Where a day or month begins."""
         held = max(-FAR, min(FAR, number))
         return int(self.times(np.array([held], dtype=np.int64))[0])
+
+    def longest(self, count: int) -> int:
+        """So many days or the longest months, and a day for clocks that are put back."""
+        return (count * (1 if self.unit == "day" else 31) + 1) * DAY
 
     def check(self, instants: Int64) -> None:
         """Refuse instants outside of the years for which the zone's clocks are known."""

@@ -1,0 +1,74 @@
+"""Calendar windows on Spark: whether its zones are the ones that weft's tables have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from weft.errors import WindowError
+from weft.plan.time_axis import TimeAxis
+from weft.query.calendar import SESSION, Calendar
+from weft.query.query import Query
+from weft.query.zone import Zone
+
+_agreed: set[str] = set()
+"""Zones whose clocks are known to be the same in Spark; a process has one Java."""
+
+
+def session_zone(spark: SparkSession) -> str:
+    """The time zone of a session."""
+    return str(spark.conf.get("spark.sql.session.timeZone", "UTC"))
+
+
+def check_calendars(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> None:
+    """Refuse calendar windows that would not be those of Spark.
+
+    Spark goes by Java's rules of time zones, and weft by Python's: they may be of different years.
+    """
+    for query in queries:
+        window = query.window
+        if not isinstance(window, Calendar):
+            continue
+        if window.zone == SESSION:
+            raise WindowError(
+                f"query {query.name!r}: zone='session' means nothing outside of SQL: name a zone, "
+                f"such as {session_zone(df.sparkSession)!r}"
+            )
+        if axis.kind == "timestamp_ntz" and window.zone != "UTC":
+            raise WindowError(
+                f"query {query.name!r}: column {axis.column!r} is a TIMESTAMP_NTZ, which is of no "
+                f"zone, and its windows are by zone={window.zone!r}: use zone='UTC' for the times "
+                f"as they stand, or cast the column to TIMESTAMP"
+            )
+        zone = window.scale.zone
+        if zone.name not in _agreed and (zone.changes or zone.offsets != (0,)):
+            _compare(df.sparkSession, query, zone)
+        _agreed.add(zone.name)
+
+
+def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
+    """Have Spark say when the days of a zone begin, from when on weft knows them."""
+    if not zone.changes and zone.since < 0:  # a fixed offset
+        first, last = 0, 1
+    else:
+        first, last = (int(zone.day(at)) + 1 for at in (zone.since, zone.until - 1))
+    days = f"sequence(date_from_unix_date({first}), date_from_unix_date({last}))"
+    begins = f"unix_micros(to_utc_timestamp(CAST(day AS TIMESTAMP_NTZ), '{zone.name}'))"
+    try:
+        row = spark.sql(f"SELECT transform({days}, day -> {begins}) AS begins").head()
+    except PySparkException as error:
+        raise WindowError(
+            f"query {query.name!r}: zone={zone.name!r} is none of Spark's time zones"
+        ) from error
+    assert row is not None
+    spark_days, days_here = np.array(row.begins), zone.midnight(np.arange(first, last + 1))
+    differ = np.flatnonzero(spark_days != days_here)
+    if len(differ):
+        day = np.datetime64(first + int(differ[0]), "D")
+        raise WindowError(
+            f"query {query.name!r}: zone={zone.name!r}: {day} begins at another time by the rules of "
+            f"Spark's Java than by Python's: bring Java and the package tzdata up to date"
+        )
