@@ -69,6 +69,6 @@ def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
     if len(differ):
         day = np.datetime64(first + int(differ[0]), "D")
         raise WindowError(
-            f"query {query.name!r}: zone={zone.name!r}: {day} begins at another time by the rules of "
-            f"Spark's Java than by Python's: bring Java and the package tzdata up to date"
+            f"query {query.name!r}: zone={zone.name!r}: {day} begins at another time by the rules "
+            f"of Spark's Java than by Python's: bring Java and the package tzdata up to date"
         )
