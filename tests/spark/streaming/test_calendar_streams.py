@@ -1,0 +1,184 @@
+"""Calendar windows of a stream against Spark's own grouping by date_trunc: the same files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timezone
+
+import numpy as np
+import pytest
+from pyspark.sql import functions as F
+from same import AXIS, assert_same, rows
+
+import weft
+from weft.errors import EngineError
+from weft.query.query import Query
+from weft.query.window import Window
+from weft.sinks import read_results
+from weft.spark.streaming.starting import start
+from weft.spark.streaming.verify import verify_answers
+
+DAY = 86_400_000_000
+AUTUMN = int(datetime(2023, 9, 1, tzinfo=timezone.utc).timestamp()) * 1_000_000
+WATERMARK = "2 days"
+ZONE = "America/Sao_Paulo"
+BERLIN = "Europe/Berlin"
+
+
+def calendar(name: str, zone: str = BERLIN, by: list[str] | None = None, **window: str) -> Query:
+    return Query(
+        name,
+        aggs={"n": "count(*)", "total": "sum(x)", "hi": "max(d)"},
+        window=weft.Calendar(zone=zone, **window),
+        by=["k"] if by is None else by,
+    )
+
+
+QUERIES = [
+    calendar("months", range="1 month"),
+    calendar("days", range="1 day", by=[]),
+    calendar("weeks", range="1 week", by=["g"]),
+    calendar("quarterly", range="3 months", slide="1 month"),
+    calendar("far", range="1 day", zone="Australia/Lord_Howe"),
+]
+FIXED = Query("fixed", aggs={"n": "count(*)"}, window=Window(range="36 hours", slide="12 hours"))
+COMPUTED = Query(
+    "computed",
+    aggs={"ratio": "sum(x) / count(x)", "n": "count(*)"},
+    window=weft.Calendar(range="1 month", zone=BERLIN),
+    by=["k"],
+    where="x > 5",
+    having="count(*) > 2 AND window.end > TIMESTAMP'2001-01-01 00:00:00'",
+)
+
+
+@pytest.fixture(autouse=True)
+def days_of_berlin(spark) -> Iterator[None]:
+    """The session's zone, which decides what date_trunc gives; weft's windows name their own."""
+    spark.conf.set("spark.sql.session.timeZone", BERLIN)
+    yield
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+
+
+def spread(feed, first: float, last: float, count: int = 150, late: float = 0.0) -> None:
+    """A file of rows of some days, those that are `late` days late among them."""
+    at = feed.random.uniform(first - late, last, count)
+    times = AUTUMN + (at * DAY).astype(np.int64)
+    # Whole hours now and then: edges that are met exactly.
+    times[::7] -= times[::7] % (DAY // 24)
+    feed.put(times)
+
+
+def out_of_order(feed) -> None:
+    spread(feed, 0, 35)
+    spread(feed, 33, 58, late=10)  # 2023-10-29: clocks go back
+    spread(feed, 57, 64, late=30)
+    spread(feed, 64, 130, late=2)  # a year ends
+    spread(feed, 130, 215, late=100)  # a leap day, and clocks go forward
+    spread(feed, 600, 601, 10)
+
+
+def begin(spark, feed, tmp_path, queries, **more):
+    return start(
+        feed.stream(spark),
+        AXIS,
+        str(tmp_path / "out"),
+        checkpoint=str(tmp_path / "ck"),
+        watermark=WATERMARK,
+        queries=queries,
+        trigger="available_now",
+        **more,
+    )
+
+
+def bounds(name: str) -> list[tuple[str, str]]:
+    """Starts and ends in Spark SQL, of every window that a row is in; days of the session."""
+    unit = {"months": "MONTH", "computed": "MONTH", "days": "DAY", "weeks": "WEEK"}.get(name)
+    if unit is not None:
+        start = f"date_trunc('{unit}', ts)"
+        return [(start, f"{start} + INTERVAL 1 {unit}")]
+    month = "date_trunc('MONTH', ts)"
+    return [
+        (f"{month} - INTERVAL {back} MONTHS", f"{month} + INTERVAL {3 - back} MONTHS")
+        for back in range(3)
+    ]
+
+
+def spark_rows(spark, feed, query: Query, tmp_path, mode: str = "append") -> list:
+    """What Spark answers of the same stream, with late rows as it has them."""
+    found: list = []
+    taken = feed.stream(spark).withWatermark("ts", WATERMARK)
+    taken = taken.where(f"({query.where}) OR ts IS NULL") if query.where else taken
+    listed = ", ".join(f"struct({s} AS start, {e} AS end)" for s, e in bounds(query.name))
+    # By this Spark takes a struct for a window, and its end for the time that a watermark passes.
+    watermarked = {"spark.watermarkDelayMs": 2 * 86_400_000}
+    taken = taken.withColumn("w", F.explode(F.expr(f"array({listed})")))
+    taken = taken.withColumn("window", F.col("w").alias("window", metadata=watermarked))
+    by = [F.expr(key) for key in query.by]
+    aggregates = [F.expr(sql).alias(name) for name, sql in query.aggs.items()]
+    frame = taken.groupBy("window", *by).agg(*aggregates)
+    frame = frame if query.having is None else frame.where("n > 2")
+    running = (
+        frame.writeStream.foreachBatch(lambda batch, number: found.extend(batch.collect()))
+        .option("checkpointLocation", str(tmp_path / f"native_{query.name}"))
+        .outputMode(mode)
+        .trigger(availableNow=True)
+        .start()
+    )
+    running.awaitTermination()
+    assert found, query.name
+    return found
+
+
+def test_windows_are_those_of_spark_late_rows_and_restarts_among_them(spark, feed, tmp_path):
+    asked = [*QUERIES, FIXED, COMPUTED]
+    out_of_order(feed)
+    running = begin(spark, feed, tmp_path, asked)
+    assert "calendar windows from gathered slices" in running.explain()
+    running.await_termination()
+    status = running.status()
+    assert status.query("days").late_rows > status.query("quarterly").late_rows > 0
+    spread(feed, 602, 640)
+    spread(feed, 1300, 1301, 3)
+    begin(spark, feed, tmp_path, asked).await_termination()
+    for query in (QUERIES[0], QUERIES[2], QUERIES[3], COMPUTED):
+        got = rows(read_results(spark, str(tmp_path / "out"), query.name).collect())
+        assert_same(query.name, got, rows(spark_rows(spark, feed, query, tmp_path)))
+
+
+@pytest.mark.slow
+def test_early_answers_are_those_of_spark(spark, feed, tmp_path):
+    out_of_order(feed)
+    query = QUERIES[3]
+    begin(spark, feed, tmp_path, [query, FIXED], output_mode="update").await_termination()
+    got = rows(read_results(spark, str(tmp_path / "out"), query.name).collect())
+    assert_same(query.name, got, rows(spark_rows(spark, feed, query, tmp_path, "update")))
+
+
+def test_calendar_windows_come_to_a_running_stream(spark, feed, tmp_path):
+    """One that is added counts from its first whole window; with `backfill`, from those kept."""
+    spread(feed, 0, 20)
+    begin(spark, feed, tmp_path, [QUERIES[3], FIXED]).await_termination()
+    spread(feed, 20, 100)
+    spread(feed, 600, 601, 3)
+    running = begin(spark, feed, tmp_path, [QUERIES[3], FIXED, *QUERIES[:2]], finals="flatfit")
+    running.await_termination()
+    catalogue = running.catalogue
+    assert len({entry.assignments[-1].store for entry in catalogue.entries}) <= 2
+    since = catalogue.entry("months").complete_from
+    starts, _ = QUERIES[0].window.instances(since, since + 1)
+    assert since in starts.tolist()
+    differences = verify_answers(
+        feed.batch(spark),
+        AXIS,
+        catalogue,
+        AUTUMN + 598 * DAY,
+        lambda name: read_results(spark, str(tmp_path / "out"), name),
+    )
+    assert all(difference.ok for difference in differences), differences
+    assert sum(difference.rows for difference in differences) > 100
+
+
+def test_the_rewrite_engine_has_no_calendar_windows(spark, feed, tmp_path):
+    with pytest.raises(EngineError, match="no calendar windows on a stream"):
+        begin(spark, feed, tmp_path, QUERIES[:1], engine="rewrite")
