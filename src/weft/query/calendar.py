@@ -145,6 +145,16 @@ class Calendar(Window):
         return f"Calendar({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
 
+def is_calendar(text: object) -> bool:
+    """Whether a length is one that only calendars have: in months, quarters or years.
+
+    >>> is_calendar("1 quarter"), is_calendar("1 day"), is_calendar("10 minutes")
+    (True, False, False)
+    """
+    found = _LENGTH.fullmatch(text.strip()) if isinstance(text, str) else None
+    return found is not None and _UNITS.get(found[2].lower(), ("day", 1))[0] == "month"
+
+
 def _length(field: str, text: str, *, signed: bool = False) -> tuple[int, Unit, str]:
     """A length as a number of days or months, and the unit that it was given in."""
     found = _LENGTH.fullmatch(text.strip()) if isinstance(text, str) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
@@ -12,8 +13,9 @@ from weft.errors import WindowError
 from weft.plan.time_axis import TimeAxis
 from weft.query.calendar import SESSION, Calendar
 from weft.query.query import Query
-from weft.query.zone import Zone
+from weft.query.zone import DAY, Zone
 
+Int64 = npt.NDArray[np.int64]
 _agreed: set[str] = set()
 """Zones whose clocks are known to be the same in Spark; a process has one Java."""
 
@@ -21,6 +23,25 @@ _agreed: set[str] = set()
 def session_zone(spark: SparkSession) -> str:
     """The time zone of a session."""
     return str(spark.conf.get("spark.sql.session.timeZone", "UTC"))
+
+
+def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
+    """The query with the session's zone, where its window is by that.
+
+    A TIMESTAMP_NTZ has a zone of no kind: its days are those that it shows.
+    """
+    window = query.window
+    if not isinstance(window, Calendar) or window.zone != SESSION:
+        return query
+    zone = "UTC" if axis.kind == "timestamp_ntz" else session_zone(df.sparkSession)
+    return query.over(window.in_zone(zone))
+
+
+def time_span(df: DataFrame, axis: TimeAxis) -> Int64:
+    """The first and the last time of the rows; empty if there are none."""
+    row = df.selectExpr(f"min({axis.units()})", f"max({axis.units()})").head()
+    assert row is not None
+    return np.array([] if row[0] is None else [row[0], row[1]], dtype=np.int64)
 
 
 def check_calendars(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> None:
@@ -55,10 +76,10 @@ def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
         first, last = 0, 1
     else:
         first, last = (int(zone.day(at)) + 1 for at in (zone.since, zone.until - 1))
-    days = f"sequence(date_from_unix_date({first}), date_from_unix_date({last}))"
-    begins = f"unix_micros(to_utc_timestamp(CAST(day AS TIMESTAMP_NTZ), '{zone.name}'))"
+    begins = f"unix_micros(to_utc_timestamp(timestamp_micros(day * {DAY}L), '{zone.name}'))"
+    days = f"transform(sequence({first}L, {last}L), day -> {begins})"
     try:
-        row = spark.sql(f"SELECT transform({days}, day -> {begins}) AS begins").head()
+        row = spark.sql(f"SELECT {days} AS begins").head()
     except PySparkException as error:
         raise WindowError(
             f"query {query.name!r}: zone={zone.name!r} is none of Spark's time zones"
