@@ -28,7 +28,7 @@ BERLIN = "Europe/Berlin"
 def calendar(name: str, zone: str = BERLIN, by: list[str] | None = None, **window: str) -> Query:
     return Query(
         name,
-        aggs={"n": "count(*)", "total": "sum(x)", "hi": "max(d)"},
+        aggs={"hi": "max(d)", "n": "count(*)", "total": "sum(x)"},
         window=weft.Calendar(zone=zone, **window),
         by=["k"] if by is None else by,
     )
@@ -44,7 +44,7 @@ FAR = calendar("far", range="1 day", zone="Australia/Lord_Howe", by=[])
 FIXED = Query("fixed", aggs={"n": "count(*)"}, window=Window(range="36 hours", slide="12 hours"))
 COMPUTED = Query(
     "computed",
-    aggs={"ratio": "sum(x) / count(x)", "n": "count(*)"},
+    aggs={"n": "count(*)", "ratio": "sum(x) / count(x)"},
     window=weft.Calendar(range="1 month", zone=BERLIN),
     by=["k"],
     where="x > 5",
@@ -74,7 +74,8 @@ def out_of_order(feed) -> None:
     spread(feed, 33, 58, late=10)  # 2023-10-29: clocks go back
     spread(feed, 57, 64, late=30)
     spread(feed, 64, 130, late=2)  # a year ends
-    spread(feed, 130, 215, late=125)  # a leap day, and clocks go forward
+    spread(feed, 130, 215)  # a leap day, and clocks go forward
+    spread(feed, 215, 216, late=200)
     spread(feed, 600, 601, 10)
 
 
@@ -124,6 +125,8 @@ def spark_rows(spark, feed, tmp_path, mode: str = "append") -> dict[str, Counter
         .start()
     )
     running.awaitTermination()
+    if mode == "update":  # the last of each group counts, as in weft's table
+        found = list({tuple(row[:3]): row for row in found}.values())
     names = {row[0] for row in found}
     return {name: rows(row[1:] for row in found if row[0] == name) for name in names}
 
@@ -175,7 +178,7 @@ def test_calendar_windows_come_to_a_running_stream(spark, feed, tmp_path):
         AUTUMN + 598 * DAY,
         lambda name: read_results(spark, str(tmp_path / "out"), name),
     )
-    assert all(difference.ok for difference in differences), differences
+    assert [difference for difference in differences if not difference.ok] == []
     assert sum(difference.rows for difference in differences) > 100
 
 
