@@ -10,6 +10,7 @@ import pytest
 from agree import assert_agree, loom_of, settings
 from engines import plain
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 import weft
 from weft.errors import WeftError, WindowError
@@ -19,6 +20,7 @@ from weft.spark.whole import WholeBatch
 
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Kolkata", "America/Sao_Paulo",
          "Australia/Lord_Howe")  # fmt: skip
+DAY = 86_400_000_000
 UNITS = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
 EDGES = (
     "1970-01-05", "1972-02-29", "2000-01-01", "2018-02-18", "2018-11-04", "2023-10-29",
@@ -58,7 +60,7 @@ def expected_rows(rows: DataFrame, unit: str, back: int) -> Counter:
         for i in range(back)
     )
     spread = rows.selectExpr("k", "x", f"explode(array({pairs})) AS window")
-    found = spread.groupBy("window", "k").agg({"*": "count", "x": "sum"}).collect()
+    found = spread.groupBy("window", "k").agg(F.count("*"), F.sum("x")).collect()
     return Counter(plain(tuple(row)) for row in found)
 
 
@@ -133,9 +135,8 @@ def test_answers_side_by_side(rows: DataFrame) -> None:
     window, held = asked[0].window, 0
     for row in wide:
         at = int(row["time"].replace(tzinfo=timezone.utc).timestamp()) * 1_000_000
-        newest = [end for end in window.instances(at - 1, at + 1)[1].tolist() if end <= at]
-        newest += [int(window.instances(at - 32 * 86_400_000_000, at)[1][0])]
-        close = datetime.fromtimestamp(max(e for e in newest if e <= at) / 1e6, timezone.utc)
+        ends_by = [end for end in window.instances(at - 99 * DAY, at)[1].tolist() if end <= at]
+        close = datetime.fromtimestamp(max(ends_by) / 1e6, timezone.utc)
         assert row["n_3mo"] == ends.get((row["k"], close.replace(tzinfo=None)))
         held += row["n_3mo"] is not None
     assert held > len(ends)

@@ -70,7 +70,8 @@ class Zone:
             return local - self.offsets[0]
         # Of the stretches between changes, the first whose clocks come to show more.
         at = np.searchsorted(self._shown, local, side="right")
-        return np.maximum(local - self._offsets[at], self._begin[at])
+        found: Int64 = np.maximum(local - self._offsets[at], self._begin[at])
+        return found
 
     @property
     def midnights(self) -> tuple[int, ...]:
