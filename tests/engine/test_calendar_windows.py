@@ -102,6 +102,6 @@ def test_answers_of_windows_on_several_scales(structure: str) -> None:
 
 def test_a_row_before_the_zones_table_is_an_error_of_its_query() -> None:
     ask = DueWindows(QueryWindows.of(WINDOWS[0])).request((), None)
-    with pytest.raises(WindowError, match="a row is of 1969"):
+    with pytest.raises(WindowError, match="starts at 1969"):
         list(answer(Slices(np.array([0]), np.array([-5])), [], [ask]))
     assert QueryWindows.of(WINDOWS[0]).next_start(-FAR) == -FAR

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from weft.errors import WindowError
 from weft.query.calendar import Calendar
-from weft.query.scale import CalendarScale
 from weft.query.window import Window
 from weft.query.zone import DAY, zone_of
 
@@ -107,13 +106,17 @@ def test_a_day_that_a_zone_left_out_is_empty() -> None:
 
 
 def test_rows_outside_of_the_known_years_are_refused() -> None:
-    scale = CalendarScale("day", zone_of("Europe/Berlin"))
-    scale.check(np.array([0, micros("2099-12-31")]))
-    with pytest.raises(WindowError, match=r"'Europe/Berlin': a row is of 1969-12-31 23:59:59"):
-        scale.check(np.array([-1]))
-    with pytest.raises(WindowError, match="2100-01-01 00:00:00 UTC"):
-        scale.check(np.array([0, micros("9999-12-31")]))
-    CalendarScale("day", zone_of("UTC")).check(np.array([micros("0001-01-01")]))
+    """Windows that begin before the table does, though their rows come later, among them."""
+    quarters = Calendar(range="3 months", slide="1 month", zone="America/New_York")
+    quarters.scale.check(*quarters.instances(micros("1970-05-01"), micros("2099-09-01")))
+    with pytest.raises(
+        WindowError, match="'America/New_York': a window of some rows starts at 1969"
+    ):
+        quarters.scale.check(*quarters.instances(micros("1970-02-10"), micros("1970-02-11")))
+    with pytest.raises(WindowError, match=r"ends at 2100-02-01 05:00:00 UTC, .*known from 1970"):
+        quarters.scale.check(*quarters.instances(micros("2099-11-01"), micros("2099-11-02")))
+    days = Calendar(range="1 day", zone="+03:00")
+    days.scale.check(*days.instances(micros("0001-01-01"), micros("0001-01-02")))
 
 
 def test_a_zone_is_served_from_when_no_day_came_twice() -> None:

@@ -34,7 +34,13 @@ ZONES = ("UTC", "Europe/Stockholm", "America/St_Johns")
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
     """Two years about changes of clocks and of years."""
-    return times(spark, "2026-03-29 00:30:00", "2026-10-25 00:30:00", "2025-12-31 21:00:00")
+    edges = (
+        "2026-03-29 00:30:00",
+        "2026-10-25 00:30:00",
+        "2025-12-31 21:00:00",
+        "2024-02-29 12:00",
+    )
+    return times(spark, *edges)
 
 
 def times(spark: SparkSession, *edges: str) -> DataFrame:

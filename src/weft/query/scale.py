@@ -58,8 +58,8 @@ class Scale:
         """At most how long so many of what is counted are, in units of the axis."""
         return count
 
-    def check(self, instants: Int64) -> None:
-        """Refuse instants whose numbers are not known."""
+    def check(self, starts: Int64, ends: Int64) -> None:
+        """Refuse windows whose bounds are not known."""
 
     @property
     def is_even(self) -> bool:
@@ -121,17 +121,17 @@ class CalendarScale(Scale):
         """So many days or the longest months, and a day for clocks that are put back."""
         return (count * (1 if self.unit == "day" else 31) + 1) * DAY
 
-    def check(self, instants: Int64) -> None:
-        """Refuse instants outside of the years for which the zone's clocks are known."""
-        if not len(instants):
+    def check(self, starts: Int64, ends: Int64) -> None:
+        """Refuse windows outside of the years for which the zone's clocks are known."""
+        if not len(starts):
             return
-        low, high = int(instants.min()), int(instants.max())
+        low, high = int(starts.min()), int(ends.max())
         zone = self.zone
-        if low >= zone.since and high < zone.until:
+        if low >= zone.since and high <= zone.until:
             return
-        outside = low if low < zone.since else high
+        outside = f"starts at {_shown(low)}" if low < zone.since else f"ends at {_shown(high)}"
         raise WindowError(
-            f"zone={zone.name!r}: a row is of {_shown(outside)}, and the clocks of the zone are "
+            f"zone={zone.name!r}: a window of some rows {outside}, and the clocks of the zone are "
             f"known from {_shown(zone.since)} until {_shown(zone.until)}: leave such rows out with "
             f"where=, or use zone='UTC'"
         )

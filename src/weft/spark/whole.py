@@ -255,7 +255,8 @@ class WholeBatch:
         if isinstance(query.window, Calendar) and query.window.scale.zone.since > -FAR:
             if key not in self._spans:
                 self._spans[key] = time_span(self.looms[key].df, self.looms[key].axis)
-            query.window.scale.check(self._spans[key])
+            for time in self._spans[key].tolist():
+                query.window.scale.check(*query.window.instances(time, time + 1))
 
     def _check(self, loom: Loom) -> None:
         """Take out of a loom what Spark cannot answer, or weft not as Spark does."""

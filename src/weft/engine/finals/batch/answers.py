@@ -156,18 +156,22 @@ def _answers(
     for member in members:
         scale = asks[member].scale
         if scale not in numbered:
-            scale.check(slices.position)
             numbered[scale] = Slices(slices.key, scale.numbers(slices.position))
         placed = numbered[scale]
         for windows in asks[member].windows.stretches(placed, most):
             ranges = windows.ranges(placed, indexed=len(members) > 3, scratch=scratch)
             if len(ranges) == 0:
                 continue
+            starts = scale.times(ranges.start.copy())
+            ends = None
+            if not scale.is_even:
+                ends = scale.times(ranges.start + asks[member].range)
+                scale.check(starts, ends)
             yield Answers(
                 ask=member,
                 key=slices.key[ranges.low],
-                start=scale.times(ranges.start.copy()),
-                end=None if scale.is_even else scale.times(ranges.start + asks[member].range),
+                start=starts,
+                end=ends,
                 parts=tuple(
                     ops[part].decode(ready[part].over(ranges.low, ranges.high))
                     for part in asks[member].parts
