@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -14,7 +15,9 @@ from pyspark.sql import functions as F
 
 import weft
 from weft.errors import WeftError, WindowError
+from weft.query import zone
 from weft.query.sql.reading import read_statements
+from weft.spark import calendars
 from weft.spark.verify.statements import verify_whole
 from weft.spark.whole import WholeBatch
 
@@ -68,17 +71,17 @@ def expected_rows(rows: DataFrame, unit: str, back: int) -> Counter:
     return Counter(plain(tuple(row)) for row in found)
 
 
-@pytest.mark.parametrize("zone", ZONES)
-def test_windows_are_those_of_date_trunc(spark: SparkSession, rows: DataFrame, zone: str) -> None:
+@pytest.mark.parametrize("place", ZONES)
+def test_windows_are_those_of_date_trunc(spark: SparkSession, rows: DataFrame, place: str) -> None:
     queries = {
         (unit, back): query(
-            f"{unit}{back}", weft.Calendar(range=f"{back} {unit}", slide=f"1 {unit}", zone=zone)
+            f"{unit}{back}", weft.Calendar(range=f"{back} {unit}", slide=f"1 {unit}", zone=place)
         )
         for unit in UNITS
         for back in (1, 3)
     }
     loom = loom_of(rows, [*queries.values(), query("hours", weft.Window(range="90 minutes"))])
-    with settings(spark, {"spark.sql.session.timeZone": zone}):
+    with settings(spark, {"spark.sql.session.timeZone": place}):
         with loom.run(strategy="share_all", keys="union") as results:
             assert len(results.batch.pieces) == 1
             long = [row.asDict() for row in results.all().collect()]
@@ -180,3 +183,27 @@ def test_months_days_hours_and_windows_of_a_file_share_one_tree(
         assert len(loom.plan(strategy="share_all").trees) == 1
         report = verify_whole(batch)
     assert report.ok, report
+
+
+def test_a_zone_that_java_knows_otherwise_is_served_from_when_they_agree(
+    spark: SparkSession, rows: DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = zone.zone_of("Europe/Paris")
+    asked = query("months", weft.Calendar(range="1 month", zone="Europe/Paris"))
+    monkeypatch.setattr(calendars, "_agreed", set())
+    # Without the changes of 1976, one summer of its past is another one.
+    past = replace(real, changes=real.changes[2:], offsets=real.offsets[2:])
+    monkeypatch.setattr(zone, "_known", {"Europe/Paris": past})
+    calendars.check_calendars(rows, loom_of(rows, []).axis, [asked])
+    summer = datetime.fromtimestamp(asked.window.scale.zone.since / 1e6, timezone.utc)
+    assert (summer.year, summer.month) == (1976, 9)
+    with pytest.raises(WindowError, match="known from 1976-09"):
+        asked.window.scale.check(*asked.window.instances(0, 1))
+    # Without the last ones, today's rules are others.
+    today = replace(real, changes=real.changes[:-9], offsets=real.offsets[:-9])
+    monkeypatch.setattr(calendars, "_agreed", set())
+    monkeypatch.setattr(zone, "_known", {"Europe/Paris": today})
+    with pytest.raises(
+        WindowError, match=r"'months': zone='Europe/Paris': 2099.*Java than by Python"
+    ):
+        calendars.check_calendars(rows, loom_of(rows, []).axis, [asked])

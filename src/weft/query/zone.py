@@ -8,9 +8,9 @@ local days       | 0 |  1  |  2  |  3  |  4  |  5  |      23, 24 or 25 hours lon
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -97,13 +97,26 @@ class Zone:
         return np.maximum.accumulate(self._changes + self._offsets[:-1])
 
 
-@lru_cache(maxsize=64)
+_known: dict[str, Zone] = {}
+
+
 def zone_of(name: str) -> Zone:
     """A zone by its name, or by its offset from UTC.
 
     >>> zone_of("+05:30").offsets, zone_of("UTC").midnights
     ((19800000000,), (0,))
     """
+    if name not in _known:
+        _known[name] = _read(name)
+    return _known[name]
+
+
+def serve_from(zone: Zone, since: int) -> None:
+    """From now on serve a zone from a later time on, because others know it differently before."""
+    _known[zone.name] = replace(zone, since=since)
+
+
+def _read(name: str) -> Zone:
     if name in _UTC:
         return Zone("UTC")
     fixed = _FIXED.fullmatch(name)
@@ -163,4 +176,4 @@ def _from_last_repeat(zone: Zone) -> Zone:
     since = int(zone.midnight(zone.day(changes[again[-1]]) + 2))
     if since >= zone.until:
         raise WindowError(f"zone={quoted(zone.name)} has days that begin twice, every year")
-    return Zone(zone.name, zone.changes, zone.offsets, since, zone.until)
+    return replace(zone, since=since)

@@ -13,9 +13,11 @@ from weft.errors import WindowError
 from weft.plan.time_axis import TimeAxis
 from weft.query.calendar import SESSION, Calendar
 from weft.query.query import Query
-from weft.query.zone import DAY, Zone
+from weft.query.zone import DAY, Zone, serve_from
 
 Int64 = npt.NDArray[np.int64]
+_YEARS = 5 * 365
+"""Days at the end of the table in which a difference is one of today's rules."""
 _agreed: set[str] = set()
 """Zones whose clocks are known to be the same in Spark; a process has one Java."""
 
@@ -48,6 +50,7 @@ def check_calendars(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> 
     """Refuse calendar windows that would not be those of Spark.
 
     Spark goes by Java's rules of time zones, and weft by Python's: they may be of different years.
+    A zone whose past alone they know differently is served from when on they agree.
     """
     for query in queries:
         window = query.window
@@ -87,9 +90,13 @@ def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
     assert row is not None
     spark_days, days_here = np.array(row.begins), zone.midnight(np.arange(first, last + 1))
     differ = np.flatnonzero(spark_days != days_here)
-    if len(differ):
-        day = np.datetime64(first + int(differ[0]), "D")
+    if not len(differ):
+        return
+    agreed = first + int(differ[-1]) + 1
+    if last - agreed < _YEARS:  # rules that hold, not history
+        day = np.datetime64(agreed - 1, "D")
         raise WindowError(
             f"query {query.name!r}: zone={zone.name!r}: {day} begins at another time by the rules "
             f"of Spark's Java than by Python's: bring Java and the package tzdata up to date"
         )
+    serve_from(zone, int(zone.midnight(agreed)))

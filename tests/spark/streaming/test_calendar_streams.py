@@ -182,6 +182,20 @@ def test_calendar_windows_come_to_a_running_stream(spark, feed, tmp_path):
     assert sum(difference.rows for difference in differences) > 100
 
 
+def test_a_row_before_the_zones_table_fails_its_query_alone(spark, feed, tmp_path):
+    feed.put(np.array([-40 * DAY, -39 * DAY]))
+    spread(feed, 0, 40)
+    spread(feed, 100, 101, 5)
+    utc = calendar("utc", range="1 month", zone="UTC")
+    running = begin(spark, feed, tmp_path, [QUERIES[0], utc, FIXED])
+    running.await_termination()
+    (failure,) = running.catalogue.failed
+    assert failure.query.name == "months"
+    assert "'Europe/Berlin': a window of some rows starts at 1969-10-31 23:00:00" in failure.message
+    found = read_results(spark, str(tmp_path / "out"), "utc").collect()
+    assert {row["window"]["start"].year for row in found} == {1969, 2023}
+
+
 def test_the_rewrite_engine_has_no_calendar_windows(spark, feed, tmp_path):
     with pytest.raises(EngineError, match="no calendar windows on a stream"):
         begin(spark, feed, tmp_path, QUERIES[:1], engine="rewrite")
