@@ -11,6 +11,7 @@ from weft.plan.layout import Layout
 from weft.plan.lower import lowered
 from weft.plan.steps import to_select
 from weft.plan.time_axis import Kind, TimeAxis, quote
+from weft.query.window import Session
 
 if TYPE_CHECKING:
     from weft.plan.plan import Plan
@@ -61,10 +62,15 @@ def views(
     """The views of one tree: slices or windows from windows, then the answers of its queries."""
     queries = [plan.queries[int(row)] for row in tree.rows]
     for query in queries:
+        if isinstance(query.window, Session):
+            raise PlanError(
+                f"query {query.name!r}: sessions have no SQL over slices: write_query gives the "
+                f"plain statement"
+            )
         if not query.window.has_fixed_length:
             raise PlanError(
-                f"query {query.name!r}: sessions and calendar windows have no SQL over slices: "
-                f"plan it apart, and write the plain statement"
+                f"query {query.name!r}: calendar windows have no SQL over slices: plan it apart, "
+                f"and group by date_trunc"
             )
     layout = Layout.of(queries, axis.quoted, types)
     prefix = f"weft_tree{tree.number}_"
