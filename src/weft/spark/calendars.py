@@ -78,7 +78,7 @@ def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
     if not zone.changes and zone.since < 0:  # a fixed offset
         first, last = 0, 1
     else:
-        first, last = (int(zone.day(at)) + 1 for at in (zone.since, zone.until - 1))
+        first, last = int(zone.day(zone.since)) + 1, int(zone.day(zone.until - 1))
     begins = f"unix_micros(to_utc_timestamp(timestamp_micros(day * {DAY}L), '{zone.name}'))"
     days = f"transform(sequence({first}L, {last}L), day -> {begins})"
     try:

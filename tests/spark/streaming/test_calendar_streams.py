@@ -182,6 +182,7 @@ def test_calendar_windows_come_to_a_running_stream(spark, feed, tmp_path):
     assert sum(difference.rows for difference in differences) > 100
 
 
+@pytest.mark.slow
 def test_a_row_before_the_zones_table_fails_its_query_alone(spark, feed, tmp_path):
     """Watermarks begin at 1970, so that only windows that reach beyond it take such a row."""
     feed.put(np.array([-10 * DAY, -9 * DAY]))
