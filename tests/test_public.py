@@ -6,6 +6,7 @@ import sys
 import weft
 
 SURFACE = {
+    "Calendar",
     "Loom",
     "Plan",
     "Query",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from weft.plan.edges import edge_rate as edge_rate
     from weft.plan.optimizer import optimize as optimize
     from weft.plan.plan import Plan as Plan
+    from weft.query.calendar import Calendar as Calendar
     from weft.query.query import Query as Query
     from weft.query.table import WindowTable as WindowTable
     from weft.query.window import Session as Session
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 # Public names and where they live, loaded on first use: `import weft` starts neither Numba,
 # sqlglot nor Spark.
 _PUBLIC = {
+    "Calendar": "weft.query.calendar",
     "Loom": "weft.spark.loom",
     "Plan": "weft.plan.plan",
     "Query": "weft.query.query",

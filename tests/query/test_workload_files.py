@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from weft.errors import QueryError, WindowError, WorkloadError
+from weft.query.calendar import Calendar
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.query.workload import Workload
@@ -79,9 +80,9 @@ def test_sql(tmp_path: Path) -> None:
         ),
         (
             "w.yaml",
-            "queries: [{name: a, aggs: {n: count(*)}, range: 1 month}]",
+            "queries: [{name: a, aggs: {n: count(*)}, range: 1 decade}]",
             WindowError,
-            r"queries\[1\] \(a\): range='1 month' is not a fixed length",
+            r"queries\[1\] \(a\): range='1 decade' is not a fixed length",
         ),
         (
             "w.yaml",
@@ -116,3 +117,21 @@ def test_missing_and_binary_files(tmp_path: Path) -> None:
     (tmp_path / "w.sql").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(WorkloadError, match="is not a text in UTF-8"):
         Workload.load(tmp_path / "w.sql")
+
+
+def test_calendar_windows_are_by_their_unit_or_their_zone(tmp_path: Path) -> None:
+    head = "name: {}, aggs: {{n: count(*)}}"
+    entries = [
+        head.format("months") + ", range: 3 months, slide: 1 month, zone: Europe/Berlin",
+        head.format("utc") + ", range: 1 quarter",
+        head.format("days") + ", range: 1 day, zone: Asia/Kolkata",
+        head.format("fixed") + ", range: 1 day",
+    ]
+    text = "queries:\n" + "".join(f"  - {{{entry}}}\n" for entry in entries)
+    found = [query.window for query in Workload.load(write(tmp_path, "w.yaml", text))]
+    assert found == [
+        Calendar(range="3 months", slide="1 month", zone="Europe/Berlin"),
+        Calendar(range="3 months"),
+        Calendar(range="1 day", zone="Asia/Kolkata"),
+        Window(range="1 day"),
+    ]

@@ -33,14 +33,19 @@ ZONES = ("UTC", "Europe/Stockholm", "America/St_Johns")
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
-    """Two years about changes of clocks and of years, and times before 1970."""
-    chance = random.Random(5)
+    """Two years about changes of clocks and of years."""
     edges = (
         "2026-03-29 00:30:00",
         "2026-10-25 00:30:00",
         "2025-12-31 21:00:00",
-        "1969-12-31 12:00",
+        "2024-02-29 12:00",
     )
+    return times(spark, *edges)
+
+
+def times(spark: SparkSession, *edges: str) -> DataFrame:
+    """Rows about some instants."""
+    chance = random.Random(5)
     starts = [datetime.fromisoformat(edge).replace(tzinfo=timezone.utc) for edge in edges]
     made = [
         (chance.choice(starts) + timedelta(seconds=chance.randrange(-90_000, 90_000) / 2),
@@ -72,6 +77,21 @@ def test_truncated_times_are_windows_whatever_the_clocks_do(
     assert report.ok, report
     assert len(report.differences) == len(keys)
     assert report.rows > 100
+
+
+def test_rows_before_1970_are_shared_in_utc_and_run_as_they_are_in_other_zones(
+    spark: SparkSession,
+) -> None:
+    old = times(spark, "1969-12-31 12:00", "2026-03-29 00:30:00")
+    text = "SELECT date_trunc('month', ts) AS m, count(*) AS n FROM t GROUP BY 1"
+    for zone, how in (("UTC", "shared, then SQL"), ("Europe/Stockholm", "as it is")):
+        with (
+            settings(spark, {"spark.sql.session.timeZone": zone}),
+            whole(spark, old, text) as batch,
+        ):
+            assert [asked.how for asked in batch.asked] == [how]
+            assert verify_whole(batch).ok
+    assert "known from 1970-01-01" in str(batch.asked[0].why)
 
 
 def test_hours_of_another_zone_and_times_that_are_null_run_as_they_are(

@@ -24,7 +24,7 @@ from weft.engine.groups import group_rows
 from weft.engine.overload import Bounds
 from weft.engine.program import FAR, QueryWindows, TreeProgram
 from weft.engine.shards import SLICE, flat
-from weft.errors import AggregateError
+from weft.errors import AggregateError, WindowError
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 Satisfied: TypeAlias = Callable[[int], npt.NDArray[np.bool_]]
@@ -64,15 +64,17 @@ class DueWindows:
 
     def request(self, parts: tuple[int, ...], rows: npt.NDArray[np.bool_] | None) -> WindowRequest:
         """The same for the finals; `parts` are positions."""
-        service = self.service
+        service, scale = self.service, self.service.scale
+        since = scale.ceil(service.since) + service.range - 1
         return WindowRequest(
             range=service.range,
             slide=service.slide,
             offset=service.phase,
             parts=parts,
             rows=rows,
-            ends_after=max(self.after, min(FAR, service.since + service.range - 1)),
-            ends_until=min(self.upto, service.until - 1 + service.range),
+            ends_after=max(scale.floor(self.after), min(FAR, since)),
+            ends_until=min(scale.floor(self.upto), scale.ceil(service.until) - 1 + service.range),
+            scale=scale,
         )
 
 
@@ -137,6 +139,7 @@ def combine_groups(
                 found.start,
                 tuple(holder.take(group) for holder in holders),
                 tuple(tuple(columns) for columns in found.parts),
+                found.end,
             )
 
 
@@ -151,13 +154,13 @@ def _answers(
     """The answers to some requests; an error of a total names the queries that ask for it."""
     try:
         yield from answer(slices, parts, requests, structure=structure)
-    except AggregateError as error:
+    except (AggregateError, WindowError) as error:
         guilty: list[int] = []
         for due, request in zip(dues, requests, strict=True):
             try:
                 for _ in answer(slices, parts, [request], structure=structure):
                     pass
-            except AggregateError:
+            except (AggregateError, WindowError):
                 guilty += askers[due]
         raise named(guilty, error) from error
 

@@ -103,7 +103,8 @@ class StoreAccumulator:
     def __init__(self, store: TreeProgram, buckets: int) -> None:
         assert store.columns is not None
         self.store, self.columns, self.buckets = store, store.columns, buckets
-        windows = [Window.of_units(s.range, s.slide, s.phase) for s in store.services]
+        even = all(service.scale.is_even for service in store.services)  # or there are no gaps
+        windows = [Window.of_units(s.range, s.slide, s.phase) for s in store.services if even]
         self.edges = TreeEdges(store.progressions, windows)
         self.signatures: dict[int, int] = {}
         self.done: list[pa.Table] = []

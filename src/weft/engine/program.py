@@ -13,10 +13,11 @@ from weft.engine.fragments.fragments import FragmentPlan
 from weft.engine.overload import Bounds
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.plan.layout import Layout
+from weft.query.scale import UNITS, Scale
+from weft.query.window import Session, Window
+from weft.query.zone import FAR as FAR
 
 Int64 = npt.NDArray[np.int64]
-FAR = 2**62
-"""Later than every time."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class QueryWindows:
     range: int
     slide: int
     phase: int
+    """Range, slide and phase are counted on `scale`; all times are instants of the axis."""
     since: int
     until: int
     keys: tuple[int, ...]
@@ -38,6 +40,25 @@ class QueryWindows:
     """The store's numbers of the query's parts, in the query's order."""
     session: bool = False
     """Whether they are sessions, of which `range` is the gap."""
+    scale: Scale = UNITS
+
+    @classmethod
+    def of(
+        cls,
+        window: Window,
+        *,
+        query: int = 0,
+        since: int = -FAR,
+        until: int = FAR,
+        keys: tuple[int, ...] = (),
+        predicate: int | None = None,
+        parts: tuple[int, ...] = (),
+    ) -> QueryWindows:
+        """Those of a window."""
+        session = isinstance(window, Session)
+        return cls(
+            query, *window.steps, since, until, keys, predicate, parts, session, window.scale
+        )
 
     def next_start(self, frontier: int) -> int | None:
         """The start of the first window that is still open, or None if all are closed.
@@ -45,8 +66,9 @@ class QueryWindows:
         >>> QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ()).next_start(frontier=12)
         5
         """
-        bound = max(frontier - self.range + 1, self.since)  # smallest start that is still open
-        start = bound + (self.phase - bound) % self.slide
+        scale = self.scale  # the smallest start that is still open
+        bound = max(scale.floor(frontier) - self.range + 1, scale.ceil(self.since))
+        start = scale.time(bound + (self.phase - bound) % self.slide)
         return start if start < self.until else None
 
     def starts(self, low: int, high: int, after: int, upto: int) -> Int64:
@@ -55,22 +77,41 @@ class QueryWindows:
         >>> QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ()).starts(0, 7, after=5, upto=15)
         array([0, 5])
         """
-        first = max(low - self.range + 1, after - self.range + 1, self.since)
-        last = min(high, upto - self.range, self.until - 1)
+        first, last = self._extent(low, high, after, upto)
         first += (self.phase - first) % self.slide
-        return np.arange(first, last + 1, self.slide, dtype=np.int64)
+        return self.scale.times(np.arange(first, last + 1, self.slide, dtype=np.int64))
 
     def count(self, low: int, high: int, after: int, upto: int) -> int:
         """How many `starts` would be, without making them."""
-        first = max(low - self.range + 1, after - self.range + 1, self.since)
-        last = min(high, upto - self.range, self.until - 1)
+        first, last = self._extent(low, high, after, upto)
         return max(0, (last - first) // self.slide + 1)
+
+    def _extent(self, low: int, high: int, after: int, upto: int) -> tuple[int, int]:
+        """Between which numbers the starts of such windows are."""
+        floor, ceil = self.scale.floor, self.scale.ceil
+        first = max(floor(low) - self.range + 1, floor(after) - self.range + 1, ceil(self.since))
+        return first, min(floor(high), floor(upto) - self.range, ceil(self.until) - 1)
+
+    def ends(self, starts: Int64) -> Int64:
+        """Where the windows end that start there."""
+        return self.scale.times(self.scale.numbers(starts) + self.range)
+
+    def latest_end(self, instant: int) -> int:
+        """Where the last window ends that starts by an instant, or later."""
+        return self.scale.time(self.scale.floor(instant) + self.range)
+
+    @property
+    def longest(self) -> int:
+        """At most how long one of them is, in units of the axis."""
+        return self.scale.longest(self.range)
 
     def is_late(self, slices: Int64, frontier: int) -> npt.NDArray[np.bool_]:
         """Which slices lie in windows of this service, but only in closed ones."""
-        latest = slices - (slices - self.phase) % self.slide
-        served = (latest >= self.since) & (latest < self.until)
-        return served & (latest + self.range > slices) & (latest + self.range <= frontier)
+        numbers = self.scale.numbers(slices)
+        latest = numbers - (numbers - self.phase) % self.slide
+        starts, ends = self.scale.times(latest), self.scale.times(latest + self.range)
+        served = (starts >= self.since) & (starts < self.until)
+        return served & (latest + self.range > numbers) & (ends <= frontier)
 
 
 @dataclass(frozen=True)
@@ -116,19 +157,14 @@ class TreeProgram:
         told_apart = len(layout.predicates) > 1
         every_shard = [told is None and not fragments.faceted for told in layout.predicates]
         windows = tuple(
-            QueryWindows(
+            QueryWindows.of(
+                target.window,
                 query=target.number,
-                range=target.window.range,
-                slide=target.window.slide,
-                phase=target.window.phase,
-                since=-FAR,
-                until=FAR,
                 keys=grouping.keys,
                 predicate=target.predicate
                 if told_apart and not every_shard[target.predicate]
                 else None,
                 parts=layout.needs[target.number],
-                session=layout.is_session,
             )
             for grouping in layout.grouping_sets
             for target in grouping.targets
@@ -169,8 +205,8 @@ class TreeProgram:
 
     @property
     def longest(self) -> int:
-        """The longest range served."""
-        return max((service.range for service in self.services), default=0)
+        """How long the longest window served may be."""
+        return max((service.longest for service in self.services), default=0)
 
     def part(self, number: int) -> NumberedPart:
         """The part with this number."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from weft.plan.tree import Tree
 from weft.query import html
+from weft.query.calendar import Calendar
 from weft.query.duration import format_duration
 from weft.query.window import Session, Window
 
@@ -128,9 +129,15 @@ def describe_window(window: Window) -> str:
 
     >>> describe_window(Window(range="12 minutes", slide="5 minutes"))
     '12 minutes every 5 minutes'
+    >>> describe_window(Calendar(range="1 quarter", slide="1 month", zone="Asia/Tokyo"))
+    '3 months every 1 month, Asia/Tokyo'
     """
     if isinstance(window, Session):
         return f"sessions with gaps of {format_duration(window.gap)}"
+    if isinstance(window, Calendar):
+        told = window.to_dict()
+        moved = "" if told["offset"].startswith("0 ") else f" from {told['offset']}"
+        return f"{told['range']} every {told['slide']}{moved}, {told['zone']}"
     show = format_duration if window.axis == "time" else str
     text = f"{show(window.range)} every {show(window.slide)}"
     return text + (f" from {show(window.offset)}" if window.phase else "")

@@ -150,6 +150,11 @@ class Layout:
         """Whether the windows are sessions, whose slices also have a first and a last time."""
         return any(isinstance(query.window, Session) for query in self.queries)
 
+    @property
+    def has_ends(self) -> bool:
+        """Whether combined partials have an `end`, because not every start tells it."""
+        return not all(query.window.has_fixed_length for query in self.queries)
+
     def progressions(self) -> list[tuple[int, int]]:
         """The edges of all windows as distinct `(offset, step)`, none contained in another."""
         found = sorted(

@@ -18,7 +18,7 @@ from weft.plan.named_options import meant
 from weft.plan.plan import Plan, PlanReport
 from weft.plan.request import Engine, Options, Request
 from weft.query.table import WindowTable
-from weft.query.window import Session, Window
+from weft.query.window import Window
 
 if TYPE_CHECKING:
     from weft.plan.coverage import CoveragePlan
@@ -231,8 +231,9 @@ def _cover(request: Request) -> Plan:
     rates = np.full(len(groups), np.nan)
     for tree, rows in enumerate(groups):
         labels[rows] = tree
-        if request.queries is not None and isinstance(request.queries[rows[0]].window, Session):
-            rates[tree] = measure(request.table.take(rows)).value  # no window covers a session
+        if request.queries is not None and not request.queries[rows[0]].window.has_fixed_length:
+            # No window covers a session, nor one of a calendar.
+            rates[tree] = measure(request.table.take(rows)).value
             continue
         coverages[tree] = weave_coverage(
             list(request.table.take(rows)),

@@ -41,7 +41,7 @@ class Compatibility:
         heavy = frozenset(part for part in query.parts if not monoid_of(part).bounded)
         entries: list[tuple[str, object]] = [
             ("axis", query.window.axis),
-            ("kinds of window", kind_of(query.window)),
+            ("kinds of window", kind_of(query.window, covers=self.predicates == "equal")),
         ]
         if self.keys == "separate":
             entries.append(("group-by keys", frozenset(key.expression for key in query.keys)))
@@ -68,9 +68,14 @@ class Compatibility:
         return None
 
 
-def kind_of(window: Window) -> str:
-    """What windows must have in common, beside their axis, to be made of the same slices."""
-    return "sessions" if isinstance(window, Session) else "fixed windows"
+def kind_of(window: Window, *, covers: bool = False) -> str:
+    """What windows must have in common, beside their axis, to be made of the same slices.
+
+    With `covers` windows are made of windows, which calendar windows are not.
+    """
+    if isinstance(window, Session):
+        return "sessions"
+    return "fixed windows" if window.has_fixed_length or not covers else "calendar windows"
 
 
 def _show(value: object) -> str:

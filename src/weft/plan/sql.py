@@ -61,11 +61,17 @@ def views(
 ) -> Iterator[View]:
     """The views of one tree: slices or windows from windows, then the answers of its queries."""
     queries = [plan.queries[int(row)] for row in tree.rows]
-    if isinstance(queries[0].window, Session):
-        raise PlanError(
-            f"query {queries[0].name!r}: sessions have no SQL over slices: write_query gives the "
-            f"plain statement"
-        )
+    for query in queries:
+        if isinstance(query.window, Session):
+            raise PlanError(
+                f"query {query.name!r}: sessions have no SQL over slices: write_query gives the "
+                f"plain statement"
+            )
+        if not query.window.has_fixed_length:
+            raise PlanError(
+                f"query {query.name!r}: calendar windows have no SQL over slices: plan it apart, "
+                f"and group by date_trunc"
+            )
     layout = Layout.of(queries, axis.quoted, types)
     prefix = f"weft_tree{tree.number}_"
     answers = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from weft.query.window import Axis, Session, Window
+from weft.query.window import Axis, Window
 
 Kind = Literal["timestamp", "timestamp_ntz", "date", "integer"]
 
@@ -75,10 +75,10 @@ class TimeAxis:
         return f"named_struct('start', {self.instant(start)}, 'end', {self.instant(end)})"
 
     def of_query(self, window: Window) -> str:
-        """SQL of the window of a row of combined partials: their `start`, a session's `end`."""
-        if isinstance(window, Session):
-            return self.session("start", "end")
-        return self.window("start", window.range)
+        """SQL of the window of a row of combined partials: their `start`, and maybe their `end`."""
+        if window.has_fixed_length:
+            return self.window("start", window.range)
+        return self.session("start", "end")
 
 
 def quote(name: str) -> str:

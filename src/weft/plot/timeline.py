@@ -32,6 +32,7 @@ from weft.plot.canvas import (
 from weft.query.duration import Duration, parse_duration
 from weft.query.window import Session, Window
 
+Int64 = npt.NDArray[np.int64]
 READABLE = 60
 """Edges in view if no length is asked for: about ten pixels each."""
 MOST_EDGES = 2_000
@@ -60,12 +61,12 @@ class Thread:
         name = f"{len(self.queries):,} queries" if many else shortened(self.queries[0])
         return f"{name}\n{describe_window(self.window)}"
 
-    def instances(self, low: int, high: int) -> npt.NDArray[np.int64]:
-        """The starts of the instances that begin in `[low, high)` and have a lane of their own."""
-        window = self.window
-        first = low + (window.phase - low) % window.slide
-        starts = np.arange(first, high, window.slide, dtype=np.int64)
-        return starts[np.arange(len(starts)) % self.depth < DEPTH]
+    def instances(self, low: int, high: int) -> tuple[Int64, Int64]:
+        """Starts and ends of those that begin in `[low, high)` and have a lane of their own."""
+        starts, ends = self.window.instances(low, high)
+        starts, ends = starts[starts >= low], ends[starts >= low]
+        shown = np.arange(len(starts)) % self.depth < DEPTH
+        return starts[shown], ends[shown]
 
 
 def plan_timeline(
@@ -92,7 +93,7 @@ def plan_timeline(
     """
     check_target(save)
     found = _sliced_tree(plan, tree)
-    shown, hidden = _threads(found, threads)
+    shown, hidden = _threads(plan, found, threads)
     low = _units(start, plan)
     high, edges, notes = _view(plan, found, shown, low, length)
     unit, unit_name = time_unit(plan.request.table.axis, high - low)
@@ -134,13 +135,15 @@ def _sliced_tree(plan: Plan, number: int) -> Tree:
     return tree
 
 
-def _threads(tree: Tree, most: int) -> tuple[list[Thread], list[Thread]]:
+def _threads(plan: Plan, tree: Tree, most: int) -> tuple[list[Thread], list[Thread]]:
     """The windows to draw, shorter ones first, and those left out."""
     if most < 1:
         raise PlanError(f"threads={most!r} must be 1 or more")
     names: dict[Window, list[str]] = {}
     for position, name in enumerate(tree.queries):
-        names.setdefault(tree.table[position], []).append(name)
+        row = int(tree.rows[position])
+        window = plan.queries[row].window if plan.queries else tree.table[position]
+        names.setdefault(window, []).append(name)
     asked = Counter({window: len(queries) for window, queries in names.items()})
     order = [window for window, _ in asked.most_common()]
     listed = [Thread(window, tuple(names[window])) for window in order]
@@ -203,16 +206,16 @@ def _draw_thread(
     axes: Axes, thread: Thread, number: int, low: int, high: int, unit: int, top: float, colour: str
 ) -> None:
     """The window's instances, those that overlap under each other, cut off at the right edge."""
-    starts = thread.instances(low, high)
+    starts, ends = thread.instances(low, high)
     lane = top + np.arange(len(starts)) % min(thread.depth, DEPTH)
     begin, end = (
         (starts - low) / unit,
-        (np.minimum(starts + thread.window.range, high) - low) / unit,
+        (np.minimum(ends, high) - low) / unit,
     )
     axes.hlines(
         lane, begin, end, colors=colour, linewidth=3.0, zorder=2, gid=f"windows {number + 1}"
     )
-    whole = starts + thread.window.range <= high
+    whole = ends <= high
     for marks, rows in ((begin, lane), (end[whole], lane[whole])):
         axes.vlines(marks, rows - 0.3, rows + 0.3, colors=colour, linewidth=1.5, zorder=3)
 

@@ -72,7 +72,7 @@ def _parse_interval(text: str, field: str) -> int:
         if unit in _NOT_FIXED:
             raise WindowError(
                 f"{field}={quoted(text)} is not a fixed length: a {unit} has no fixed number of "
-                f"days; use days, for instance '30 days'"
+                f"days; use days, for instance '30 days', or a calendar window, weft.Calendar"
             )
         if unit not in MICROSECONDS:
             raise WindowError(

@@ -8,6 +8,7 @@ queries:
     slide: 5 minutes        # left out: the window tumbles
     offset: 1 minute        # optional
                             # gap: 30 minutes instead of these: sessions
+                            # range: 3 months, slide: 1 month, zone: Europe/Berlin: a calendar's
     where: volume > 50000
     by: [symbol]
     having: n > 10
@@ -28,6 +29,7 @@ from typing import Any
 import yaml
 
 from weft.errors import QueryError, WorkloadError
+from weft.query.calendar import Calendar, is_calendar
 from weft.query.query import Query
 from weft.query.query_limits import QueryLimits
 from weft.query.quoting import quoted
@@ -36,7 +38,7 @@ from weft.query.window import Session, Window
 from weft.query.workload import Workload
 
 _TOP = ("queries", "rate")
-_WINDOW = ("range", "slide", "offset")
+_WINDOW = ("range", "slide", "offset", "zone")
 _QUERY = ("name", "aggs", *_WINDOW, "gap", "where", "by", "having", "limits")
 _SUFFIXES = (".yaml", ".yml", ".json", ".sql")
 
@@ -136,11 +138,13 @@ def read_entry(entry: Any, position: int) -> list[Query]:
 def _window(entry: Mapping[str, Any]) -> Window:
     """The windows of an entry, or its sessions."""
     given = {name: entry[name] for name in _WINDOW if entry.get(name) is not None}
-    if entry.get("gap") is None:
-        return Window(**given)
-    if given:
-        raise WorkloadError(f"gap is of sessions, which have no {', no '.join(given)}")
-    return Session(gap=entry["gap"])
+    if entry.get("gap") is not None:
+        if given:
+            raise WorkloadError(f"gap is of sessions, which have no {', no '.join(given)}")
+        return Session(gap=entry["gap"])
+    if "zone" in given or is_calendar(given["range"]):
+        return Calendar(**given)
+    return Window(**given)
 
 
 def _check_fields(data: Mapping[Any, Any], accepted: tuple[str, ...], what: str) -> None:

@@ -182,6 +182,10 @@ class Query:
         """The same query with other limits."""
         return Query.from_dict({**self.to_dict(), "limits": limits})
 
+    def over(self, window: Window) -> Query:
+        """The same query over other windows."""
+        return Query.from_dict({**self.to_dict(), "window": window.to_dict()})
+
     def on(self, source: Source) -> Query:
         """The same query, from another source, and with all of its answers shown."""
         return Query.from_dict({**self.to_dict(), "source": source.to_dict(), "shown": None})

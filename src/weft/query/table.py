@@ -56,8 +56,8 @@ class WindowTable:
 
     @classmethod
     def of_windows(cls, windows: Iterable[Window]) -> WindowTable:
-        """The table of some windows, which must all be on one axis."""
-        listed = list(windows)
+        """The table of some windows, all on one axis, by the slices that they need."""
+        listed = [window.cut for window in windows]
         axes = {window.axis for window in listed}
         if len(axes) > 1:
             raise WindowError("windows on a time axis and on an integer axis cannot be mixed")

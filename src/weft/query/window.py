@@ -6,13 +6,18 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import accumulate
 from operator import mul
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from weft.errors import WindowError
 from weft.query.duration import Duration, format_duration, parse_duration
 from weft.query.quoting import quoted
+from weft.query.scale import UNITS, Scale
 
 Axis = Literal["time", "integer"]
+Int64: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, init=False)
@@ -89,8 +94,39 @@ class Window:
         return (starts,) if end == self.phase else (starts, (end, self.slide))
 
     @property
+    def scale(self) -> Scale:
+        """What its `steps` count: units of the axis, but for calendar windows."""
+        return UNITS
+
+    @property
+    def steps(self) -> tuple[int, int, int]:
+        """Range, slide and phase on its scale."""
+        return self.range, self.slide, self.phase
+
+    @property
+    def has_fixed_length(self) -> bool:
+        """Whether each ends a range after its start, so that a start tells the end."""
+        return True
+
+    def instances(self, low: int, high: int) -> tuple[Int64, Int64]:
+        """Starts and ends of the windows that hold any instant of `[low, high)`, ascending.
+
+        >>> Window(range=10, slide=5).instances(12, 16)
+        (array([ 5, 10, 15]), array([15, 20, 25]))
+        """
+        scale, (length, slide, phase) = self.scale, self.steps
+        first = scale.floor(low) - length + 1
+        starts = np.arange(
+            first + (phase - first) % slide, scale.floor(high - 1) + 1, slide, dtype=np.int64
+        )
+        return scale.times(starts), scale.times(starts + length)
+
+    @property
     def cut(self) -> Window:
-        """The window by whose edges rows are cut into slices: its own, but for sessions."""
+        """The window by whose edges rows are cut into slices; sessions and calendars have others.
+
+        Of a calendar they are more than its own, which are no progression.
+        """
         return self
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,6 +143,10 @@ class Window:
         """Read what `to_dict` wrote."""
         if "gap" in data:
             return Session(gap=timedelta(microseconds=data["gap"]))
+        if "zone" in data:
+            from weft.query.calendar import Calendar
+
+            return Calendar(**data)
         return cls.of_units(data["range"], data["slide"], data["offset"], data["axis"])
 
     def __repr__(self) -> str:
@@ -155,6 +195,11 @@ class Session(Window):
     def progressions(self) -> tuple[tuple[int, int], ...]:
         """The edges of its slices; sessions themselves have none that are known beforehand."""
         return self.cut.progressions()
+
+    @property
+    def has_fixed_length(self) -> bool:
+        """Never: rows decide."""
+        return False
 
     def to_dict(self) -> dict[str, Any]:
         """The session as JSON values; `Window.from_dict` reads it back."""

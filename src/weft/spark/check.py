@@ -18,6 +18,7 @@ from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
 from weft.spark.as_written import as_written
 from weft.spark.batch.fragments import expression_types
+from weft.spark.calendars import check_calendars
 from weft.spark.failures import short
 from weft.spark.only_spark import check_names
 from weft.spark.parsed import check_parsed
@@ -33,6 +34,7 @@ def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> di
     seconds; only where that fails is the culprit looked for.
     """
     limits.check_queries(queries)
+    check_calendars(df, axis, queries)
     for query in queries:
         check_absent(query, df.columns)
     check_parsed(df, queries)

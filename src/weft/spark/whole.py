@@ -16,6 +16,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -23,12 +25,15 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from weft.errors import EngineError, QueryError, WeftError
+from weft.query.calendar import Calendar
 from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import NO_NULLS, UTC, Relation
 from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.reading import Statement
+from weft.query.zone import FAR
 from weft.spark.as_written import as_written
+from weft.spark.calendars import in_session, session_zone, time_span
 from weft.spark.check import check_queries
 from weft.spark.failures import short, spark_message
 from weft.spark.finishing import answer_tables
@@ -111,6 +116,7 @@ class WholeBatch:
         self.looms: dict[SourceKey, Loom] = {}
         self._results: dict[SourceKey, SoundResults] = {}
         self._null_times: dict[SourceKey, bool] = {}
+        self._spans: dict[SourceKey, npt.NDArray[np.int64]] = {}
         self._stack = ExitStack()
         with as_written(spark):
             self._name_only_table()
@@ -212,13 +218,18 @@ class WholeBatch:
     def _add(self, asked: Asked, relations: Mapping[SourceKey, Relation]) -> None:
         added: list[tuple[Loom, Query]] = []
         try:
+            placed = []
             for query in asked.queries:
                 key = self._key(query)
                 if key not in self.looms:
                     self.looms[key] = Loom(self._rows(key, relations.get(key)), key[2])
+                loom = self.looms[key]
+                query = in_session(query, loom.df, loom.axis)
                 self._check_needs(query, key)
-                self.looms[key].add(query)
-                added.append((self.looms[key], query))
+                loom.add(query)
+                added.append((loom, query))
+                placed.append(query)
+            asked.queries = tuple(placed)
         except _ERRORS:
             for loom, query in added:
                 loom.drop(query.name)
@@ -228,7 +239,7 @@ class WholeBatch:
         """Refuse to share a query whose window means the same only for other rows or settings."""
         needs = () if query.source is None else query.source.needs
         if UTC in needs:
-            zone = str(self.spark.conf.get("spark.sql.session.timeZone", ""))
+            zone = session_zone(self.spark)
             if zone.upper() not in _UTC:
                 raise QueryError(
                     f"hours and less are shared where spark.sql.session.timeZone is UTC, and it is "
@@ -241,6 +252,11 @@ class WholeBatch:
                 self._null_times[key] = not frame.where(null).isEmpty()
             if self._null_times[key]:
                 raise QueryError("rows without a time are a group here, and in no window")
+        if isinstance(query.window, Calendar) and query.window.scale.zone.since > -FAR:
+            if key not in self._spans:
+                self._spans[key] = time_span(self.looms[key].df, self.looms[key].axis)
+            for time in self._spans[key].tolist():
+                query.window.scale.check(*query.window.instances(time, time + 1))
 
     def _check(self, loom: Loom) -> None:
         """Take out of a loom what Spark cannot answer, or weft not as Spark does."""

@@ -106,9 +106,7 @@ def _pruned(entry: Entry, frontier: int) -> Entry:
 
 def service(query: Query, assignment: Assignment) -> QueryWindows:
     """An assignment's windows, as far as times go."""
-    window = query.window
-    times = (window.range, window.slide, window.phase, assignment.since, assignment.until)
-    return QueryWindows(0, *times, keys=(), predicate=None, parts=())
+    return QueryWindows.of(query.window, since=assignment.since, until=assignment.until)
 
 
 class _Stores:

@@ -61,7 +61,12 @@ class MicroBatches:
         parcels = [Parcel.from_bytes(data) for data in came]
         if self.batch != batch:
             self.program, self.lowerings = self.programs.at(batch)
-            self.slides = {w.query: w.slide for tree in self.program.stores for w in tree.services}
+            self.slides = {
+                w.query: w.slide if w.scale.is_even else 1
+                for tree in self.program.stores
+                for w in tree.services
+                if not w.session
+            }
             self.batch = batch
         bucket = Bucket(self.program, state)
         index = bucket.index
@@ -126,9 +131,8 @@ class MicroBatches:
     def _lower(self, combined: Combined, output: _Output) -> None:
         """Add the answers of each query; where queries differ in nothing but name, one table."""
         made: dict[Any, pa.Table] = {}
-        groups = {}  # a session is one group's
-        if combined.end is None:
-            groups = by_window(combined.start, self.slides[combined.queries[0]])
+        slide = self.slides.get(combined.queries[0])
+        groups = {} if slide is None else by_window(combined.start, slide)  # sessions have one
         for query in combined.queries:
             self.program.bounds.check_own(query, "groups", output.count(query, groups))
             lowering = self.lowerings[query]

@@ -229,6 +229,8 @@ def first_start(window: Window, since: int) -> int:
     >>> first_start(Window(range=10, slide=5), 7)
     10
     """
-    if isinstance(window, Session):
+    if isinstance(window, Session) or since <= -FAR:
         return since
-    return since if since <= -FAR else since + (window.phase - since) % window.slide
+    scale, (_, slide, phase) = window.scale, window.steps
+    bound = scale.ceil(since)
+    return scale.time(bound + (phase - bound) % slide)

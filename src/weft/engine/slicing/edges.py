@@ -51,7 +51,7 @@ class TreeEdges:
         offset, step = _cleaned(list(progressions))
         listed = list(windows)
         gaps: tuple[tuple[int, int, int], ...] = ()
-        if listed and all(window.slide > window.range for window in listed):
+        if listed and all(w.has_fixed_length and w.slide > w.range for w in listed):
             gaps = tuple(dict.fromkeys((w.range, w.slide, w.phase) for w in listed))
         object.__setattr__(self, "offset", offset)
         object.__setattr__(self, "step", step)

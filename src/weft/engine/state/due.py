@@ -19,14 +19,18 @@ from weft.engine.program import TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.bucket import Bucket
 from weft.engine.state.frames import Frame
-from weft.engine.state.lanes import Lane, LaneState, lanes_of, slices_in
+from weft.engine.state.lanes import Lane, LaneState, lanes_of, slices_in, uneven_windows
 from weft.engine.state.sliding import Closing, Sliding
 from weft.errors import AggregateError
 
 
 def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterator[Combined]:
     """The answers of the windows that the watermark closes: each window once, final."""
-    gathered: list[DueWindows] = []
+    gathered = [
+        DueWindows(window, bucket.frontier, watermark)
+        for window in uneven_windows(tree)
+        if window.query not in bucket.program.silent
+    ]
     stretches = bucket.stretches(tree)
     held = bucket.slice_counts(tree)
     for lane in lanes_of(tree):
@@ -133,7 +137,7 @@ def gathered_answers(
     for due in dues:
         starts = due.starts(stretches, bucket.program.bounds)
         if len(starts):
-            edges += [starts, starts + due.service.range]
+            edges += [starts, due.service.ends(starts)]
             open_dues.append(due)
     if not edges:
         return
@@ -168,7 +172,7 @@ def changed_answers(
         return
     low, high = pc.min_max(delta.column(SLICE)).as_py().values()
     dues = [
-        DueWindows(window, max(bucket.frontier, low), high + window.range)
+        DueWindows(window, max(bucket.frontier, low), window.latest_end(high))
         for window in tree.services
         if window.query not in bucket.program.silent
     ]
@@ -183,12 +187,15 @@ def changed_answers(
 
 def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
     """Those answers whose window and group are among the changed."""
-    starts = np.concatenate([found.start, *(some.start for some in changed)])
+    bounds = [np.concatenate([found.start, *(some.start for some in changed)])]
+    if found.end is not None:
+        ends = [some.end for some in (found, *changed) if some.end is not None]
+        bounds.append(np.concatenate(ends))
     keys = [
         pa.concat_arrays([column, *(some.keys[at] for some in changed)])
         for at, column in enumerate(found.keys)
     ]
-    groups = group_rows([starts, *keys], len(starts))
+    groups = group_rows([*bounds, *keys], len(bounds[0]))
     here = groups.ids[: len(found.start)]
     rows = np.flatnonzero(np.isin(here, groups.ids[len(found.start) :]))
     at = pa.array(rows)
@@ -197,4 +204,5 @@ def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
         found.start[rows],
         tuple(column.take(at) for column in found.keys),
         tuple(tuple(column.take(at) for column in part) for part in found.parts),
+        None if found.end is None else found.end[rows],
     )

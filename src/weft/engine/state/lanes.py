@@ -75,14 +75,21 @@ class Lane:
 
 
 def lanes_of(tree: TreeProgram) -> list[Lane]:
-    """The lanes of a tree's fixed windows."""
-    return [] if tree.is_session else windows_by_lane(tree)
+    """The lanes of a tree's windows of a fixed length."""
+    if tree.is_session:
+        return []
+    return windows_by_lane([window for window in tree.services if window.scale.is_even])
 
 
-def windows_by_lane(tree: TreeProgram) -> list[Lane]:
-    """A tree's windows by keys and predicate."""
+def uneven_windows(tree: TreeProgram) -> list[QueryWindows]:
+    """A tree's calendar windows: gathered, because structures are of fixed lengths."""
+    return [window for window in tree.services if not window.scale.is_even]
+
+
+def windows_by_lane(windows: Sequence[QueryWindows]) -> list[Lane]:
+    """Windows by keys and predicate."""
     found: dict[tuple[tuple[int, ...], int | None], list[QueryWindows]] = {}
-    for window in tree.services:
+    for window in windows:
         found.setdefault((window.keys, window.predicate), []).append(window)
     return [Lane(keys, predicate, tuple(some)) for (keys, predicate), some in found.items()]
 
@@ -93,6 +100,8 @@ def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
     for tree in trees:
         if tree.is_session:
             lines.append(f"run: store {tree.number}: sessions of every gap from open stretches")
+        if uneven_windows(tree):
+            lines.append(f"run: store {tree.number}: calendar windows from gathered slices")
         for lane in lanes_of(tree):
             slices = max(lane.ranges) // tree.mean_slice
             parts = ", ".join(str(tree.part(number).part) for number in lane.parts)

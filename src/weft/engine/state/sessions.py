@@ -49,7 +49,7 @@ PIECE = 512 * 1024
 
 def session_lanes(tree: TreeProgram) -> list[Lane]:
     """The sessions of a tree by keys and predicate: each lane keeps stretches of its own."""
-    return windows_by_lane(tree) if tree.is_session else []
+    return windows_by_lane(tree.services) if tree.is_session else []
 
 
 def lane_name(tree: TreeProgram, lane: Lane) -> str:

@@ -1,11 +1,12 @@
-"""GROUP BY a truncated time: days, months and so on, as windows over a time that fits them.
+"""GROUP BY a truncated time: days, months and so on, as windows over the time itself.
 
-    GROUP BY to_date(ts)                     1 day over CAST(ts AS TIMESTAMP_NTZ)
-    GROUP BY date_trunc('month', ts)         1 over year(ts) * 12 + month(ts), an integer axis
-    GROUP BY floor(unix_timestamp(ts) / 300) 300 seconds over ts
+    GROUP BY to_date(ts)                        calendar windows of 1 day
+    GROUP BY date_trunc('month', ts)            calendar windows of 1 month
+    GROUP BY floor(unix_timestamp(ts) / 300)    300 seconds
+    GROUP BY date_format(ts, 'yyyy-MM-dd HH')   1 hour over CAST(ts AS TIMESTAMP_NTZ)
 
-Days and longer are those of the session's time zone, whatever its clocks do: its local time has no
-zone. Within such a window the truncated time is one value, so `min` of it stands in its place.
+Days and longer are those of the session's time zone, which is filled in where Spark is. Within such
+a window the truncated time is one value, so `min` of it stands in its place.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from weft.query.calendar import SESSION, Calendar
 from weft.query.duration import MICROSECONDS
 from weft.query.expression import function_name
 from weft.query.normal import normal
@@ -23,7 +25,6 @@ from weft.query.syntax.tree import Call, Cast, Literal, Node, Op
 from weft.query.syntax.writer import write
 from weft.query.window import Window
 
-_DAY = MICROSECONDS["day"]
 _UNITS = {
     **dict.fromkeys(("day", "dd"), "day"),
     "week": "week",
@@ -67,7 +68,7 @@ def truncation(group: Sequence[Node]) -> Truncation | None:
     >>> from weft.query.syntax.reader import read_expression
     >>> found = truncation([read_expression("k"), read_expression("to_date(ts)")])
     >>> found.time, found.window
-    ('CAST(ts AS TIMESTAMP_NTZ)', Window(range='1 day', slide='1 day'))
+    ('ts', Calendar(range='1 day', slide='1 day', zone='session'))
     """
     single = [(key, found) for key in group if (found := _single(key)) is not None]
     if len(single) == 1:
@@ -150,18 +151,11 @@ def _window(keys: tuple[Node, ...], time: Node, unit: str) -> Truncation:
     if unit in ("hour", "minute", "second"):
         length = MICROSECONDS[unit]
         return Truncation(keys, text, Window.of_units(length, length, 0, "time"), (UTC,))
-    if unit in ("month", "quarter", "year"):
-        axis = {
-            "month": f"year({text}) * 12 + month({text})",
-            "quarter": f"year({text}) * 4 + quarter({text})",
-            "year": f"year({text})",
-        }[unit]
-        return Truncation(keys, axis, Window.of_units(1, 1, 0, "integer"))
-    local = f"CAST({text} AS TIMESTAMP_NTZ)"
-    if unit == "week":  # from Monday on
-        return Truncation(keys, local, Window.of_units(7 * _DAY, 7 * _DAY, 4 * _DAY, "time"))
-    length = _DAY if unit == "day" else MICROSECONDS[unit.removeprefix("local ")]
-    return Truncation(keys, local, Window.of_units(length, length, 0, "time"))
+    if unit.startswith("local "):
+        length = MICROSECONDS[unit.removeprefix("local ")]
+        local = f"CAST({text} AS TIMESTAMP_NTZ)"
+        return Truncation(keys, local, Window.of_units(length, length, 0, "time"))
+    return Truncation(keys, text, Calendar(range=f"1 {unit}", zone=SESSION))
 
 
 def _text(node: Node) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from weft.errors import QueryError
+from weft.query.calendar import Calendar
 from weft.query.query import Query
 from weft.query.sql.dialect import Dialect, DialectName
 from weft.query.sql.nodes import unquoted
@@ -61,6 +62,11 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
         raise QueryError("what its statement makes of the answers cannot be translated")
     if isinstance(query.window, Session) and dialect.name not in ("spark", "flink"):
         raise QueryError(f"{dialect.title} has no sessions that mean the same as Spark's")
+    if isinstance(query.window, Calendar):
+        raise QueryError(
+            f"calendar windows ({query.window!r}) are no window function of any dialect: in Spark "
+            f"SQL, group by date_trunc"
+        )
     frame = dialect.frame(
         query.window,
         _path(dialect, table or (source.table if source else TABLE)),

@@ -50,12 +50,13 @@ def choose(
     if alone and structure == "auto" and not timed:
         return Choice("native", "one window by itself")
     if engine == "rewrite":
-        if layout.is_session:
-            return Choice("native", "sessions as they are: Spark SQL makes none of slices")
+        if layout.has_ends:
+            kind = "sessions" if layout.is_session else "calendar windows"
+            return Choice("native", f"{kind} as they are: Spark SQL makes none of slices")
         return Choice("sql", "each slice is sent to its windows, in Spark SQL")
     nested = [key for key in layout.keys if is_nested(df, key)]
     if nested:
-        method: Method = "native" if layout.is_session else "sql"
+        method: Method = "native" if layout.has_ends else "sql"
         return Choice(method, f"key {nested[0]} is nested, which Arrow code cannot compare")
     return Choice("arrow", "finals in Arrow code, by key")
 

@@ -44,7 +44,7 @@ def finals(
         [
             T.StructField("target", T.IntegerType(), False),
             T.StructField("start", T.LongType(), False),
-            *([T.StructField("end", T.LongType(), False)] if layout.is_session else []),
+            *([T.StructField("end", T.LongType(), False)] if layout.has_ends else []),
             *(shards.schema[name] for name in keys),
             # A part is null in the answers of targets that do not ask for it.
             *(T.StructField(name, shards.schema[name].dataType) for name in layout.part_columns),
@@ -145,12 +145,14 @@ class Writer:
 
     def __init__(self, tree: TreeProgram, keys: tuple[int, ...], schema: pa.Schema) -> None:
         self.tree, self.keys = tree, [f"k{number}" for number in keys]
+        self.ranges = {window.query: window.range for window in tree.services}
+        has_ends = tree.is_session or not all(w.scale.is_even for w in tree.services)
         names = [name for part in tree.schema.parts for name in part.columns]
         self.schema = pa.schema(
             [
                 pa.field("target", pa.int32(), False),
                 pa.field("start", pa.int64(), False),
-                *([pa.field("end", pa.int64(), False)] if tree.is_session else []),
+                *([pa.field("end", pa.int64(), False)] if has_ends else []),
                 *(schema.field(name) for name in self.keys),
                 *(schema.field(name).with_nullable(True) for name in names),
             ]
@@ -164,7 +166,7 @@ class Writer:
         arrays = {
             "target": pa.array(np.full(rows, target, dtype=np.int32)),
             "start": pa.array(found.start),
-            **({} if found.end is None else {"end": pa.array(found.end)}),
+            "end": pa.array(found.start + self.ranges[target] if found.end is None else found.end),
             **dict(zip(self.keys, found.keys, strict=True)),
         }
         for number, columns in zip(parts, found.parts, strict=True):

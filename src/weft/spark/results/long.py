@@ -76,7 +76,7 @@ def _woven(piece: SharedFrame, axis: TimeAxis) -> Part:
     frame = frame if kept is None else frame.where(kept)
     names = _at([query.name for query in queries], "array<string>", "weft_q")
     ranges = _at([query.window.range for query in queries], "array<bigint>", "weft_q")
-    window = axis.session("start", "end" if layout.is_session else f"(start + {ranges})")
+    window = axis.session("start", "end" if layout.has_ends else f"(start + {ranges})")
     # Which queries have a column of this name from this expression.
     wanted: dict[str, dict[str, list[int]]] = {}
     for position, query in enumerate(queries):

@@ -10,7 +10,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window as Over
 
+from weft.plan import calendar_sql
 from weft.plan.time_axis import TimeAxis, quote
+from weft.query.calendar import Calendar
 from weft.query.duration import MICROSECONDS
 from weft.query.query import Query
 from weft.query.window import Window
@@ -49,12 +51,21 @@ def wide_table(
     selected = [quote(key) for key in keys] + [f"{axis.instant('at')} AS time"]
     for position, (query, _) in enumerate(answers):
         window, held = query.window, f"q{position}"
-        newest = f"at - pmod(at - {window.phase + window.range}L, {window.slide}L)"
+        newest = _newest_end(window)
         selected += [
             f"CASE WHEN {held}.at = {newest} THEN {held}.v.{quote(name)} END AS {quote(shown)}"
             for name, shown in zip(query.aggs, _names(answers)[position], strict=True)
         ]
     return filled.selectExpr(*selected)
+
+
+def _newest_end(window: Window) -> str:
+    """SQL of the end of the newest window that is complete at `at`."""
+    length, slide, phase = window.steps
+    if not isinstance(window, Calendar):
+        return f"at - pmod(at - {phase + length}L, {slide}L)"
+    number = calendar_sql.number(window, "at")
+    return calendar_sql.time(window, f"({number} - pmod({number} - {phase + length}L, {slide}L))")
 
 
 def _values(answer: tuple[Query, DataFrame]) -> list[Column]:
@@ -79,7 +90,12 @@ def short(window: Window) -> str:
 
     >>> short(Window(range="90 minutes")), short(Window(range="24 hours")), short(Window(range=5))
     ('90m', '24h', '5')
+    >>> short(Calendar(range="3 months")), short(Calendar(range="1 year"))
+    ('3mo', '1y')
     """
+    if isinstance(window, Calendar):
+        number, unit = window.to_dict()["range"].split()
+        return f"{number}{'mo' if unit.startswith('month') else unit[0]}"
     if window.axis == "integer":
         return str(window.range)
     for unit in ("hour", "minute", "second", "millisecond"):

@@ -18,7 +18,7 @@ from weft.engine.lowering import Lowering
 from weft.engine.overload import Bounds
 from weft.engine.program import Program, QueryWindows, RowColumns, TreeProgram
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
-from weft.engine.state.lanes import explain_lanes, lanes_of
+from weft.engine.state.lanes import explain_lanes, windows_by_lane
 from weft.errors import EngineError, FinalsError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
@@ -168,7 +168,7 @@ def _finishes(catalogue: Catalogue, menu: Menu) -> dict[int, Finishing]:
 
 
 def _check_sessions(catalogue: Catalogue) -> None:
-    """Refuse sessions where Spark has none."""
+    """Refuse sessions where Spark has none, and what the rewritten queries have none of."""
     settings = catalogue.settings
     named = [q.name for q in catalogue.queries if isinstance(q.window, Session)]
     if named and settings.mode == "update":
@@ -176,10 +176,11 @@ def _check_sessions(catalogue: Catalogue) -> None:
             f"query {named[0]!r}: output_mode='update' gives early answers, and an open session "
             f"has no end yet: start with output_mode='append', as Spark's own sessions need"
         )
+    named = [query.name for query in catalogue.queries if not query.window.has_fixed_length]
     if named and settings.engine == "rewrite":
         raise EngineError(
-            f"query {named[0]!r}: engine='rewrite' has no sessions on a stream: use "
-            f"engine='operator'"
+            f"query {named[0]!r}: engine='rewrite' has no sessions and no calendar windows on a "
+            f"stream: use engine='operator'"
         )
 
 
@@ -205,7 +206,7 @@ def _check_finals(program: Program, catalogue: Catalogue) -> None:
     """Refuse a structure that cannot serve some query, by the query's name."""
     names = {entry.number: entry.query.name for entry in catalogue.entries}
     for tree in program.stores:
-        for lane in lanes_of(tree):
+        for lane in () if tree.is_session else windows_by_lane(tree.services):
             try:
                 lane.choice(tree, program.finals, 1 << 20)
             except FinalsError as error:
@@ -322,11 +323,9 @@ def _services(store: TreeSchema, entries: Sequence[Entry]) -> list[QueryWindows]
             if assignment.store != store.number:
                 continue
             found.append(
-                QueryWindows(
+                QueryWindows.of(
+                    query.window,
                     query=entry.number,
-                    range=query.window.range,
-                    slide=query.window.slide,
-                    phase=query.window.phase,
                     since=assignment.since,
                     until=assignment.until,
                     keys=tuple(store.number_of("keys", key.expression) for key in query.keys),
@@ -334,7 +333,6 @@ def _services(store: TreeSchema, entries: Sequence[Entry]) -> list[QueryWindows]
                     if query.predicate is None
                     else store.number_of("predicates", query.predicate),
                     parts=tuple(store.number_of("parts", p) for p in store.parts_of(query)),
-                    session=isinstance(query.window, Session),
                 )
             )
     return found
@@ -366,7 +364,7 @@ def _lowering(
         )
         return Lowering(query.name, schema, query.window.range, places), None
     fields = [("start", pa.int64())]
-    fields += [("end", pa.int64())] if isinstance(query.window, Session) else []
+    fields += [] if query.window.has_fixed_length else [("end", pa.int64())]
     fields += [
         (f"k{at}", arrow[menu.projection.known(key.expression, normal=True)])
         for at, key in enumerate(query.keys)

@@ -23,6 +23,7 @@ from weft.query.trust import check_untrusted
 from weft.query.window import Session, Window
 from weft.spark.arrow import arrow_schema, nullable_schema
 from weft.spark.batch.fragments import expression_types
+from weft.spark.calendars import check_calendars
 from weft.spark.check import check_queries
 from weft.spark.finishing import Form, finished_form
 from weft.spark.streaming.projection import Projection
@@ -100,6 +101,7 @@ class Menu:
     def check(self, queries: Sequence[Query]) -> None:
         """Refuse, by name, queries that cannot run on the rows; learn the types in the others."""
         limits.check_queries(queries)
+        check_calendars(self.df, self.axis, queries)
         new = {_asks(query): query for query in queries}
         new = {text: query for text, query in new.items() if text not in self.checked}
         if new:

@@ -138,6 +138,11 @@ def _check(query: Query, others: Iterable[Query]) -> None:
             f"query {query.name!r}: a session has no range before a moment, which is what a "
             f"training set asks for: use window=Window(range=...)"
         )
+    if not query.window.has_fixed_length:
+        raise QueryError(
+            f"query {query.name!r}: a calendar window has no fixed range before a moment, which is "
+            f"what a training set asks for: use window=Window(range='30 days')"
+        )
     if query.having is not None:
         raise QueryError(
             f"query {query.name!r}: having={query.having!r} leaves out answers, and every row of a "

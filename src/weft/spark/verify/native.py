@@ -8,7 +8,9 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from weft.plan import calendar_sql
 from weft.plan.time_axis import TimeAxis
+from weft.query.calendar import Calendar
 from weft.query.query import Query
 from weft.query.window import Session, Window
 
@@ -63,6 +65,8 @@ def windowed(rows: DataFrame, axis: TimeAxis, window: Window) -> tuple[DataFrame
     """Rows, and the column to group them by: each row once for each window that it is in."""
     if isinstance(window, Session):
         return rows, F.session_window(F.col(axis.quoted), f"{window.gap} microseconds")
+    if isinstance(window, Calendar):
+        return _calendar(rows, axis, window)
     if axis.axis == "time" and window.slide <= window.range:
         durations = (
             f"{units} microseconds" for units in (window.range, window.slide, window.phase)
@@ -76,3 +80,18 @@ def windowed(rows: DataFrame, axis: TimeAxis, window: Window) -> tuple[DataFrame
         .withColumn(_TIME, F.explode(F.expr(starts)))
     )
     return spread, F.expr(axis.window(_TIME, window.range))
+
+
+def _calendar(rows: DataFrame, axis: TimeAxis, window: Calendar) -> tuple[DataFrame, Column]:
+    """The same for a calendar window: starts are numbers of days or months, exploded as above."""
+    length, slide, phase = window.steps
+    number = calendar_sql.number(window, axis.units())
+    since = f"pmod({_TIME} - {phase}L, {slide}L)"
+    starts = f"sequence({_TIME} - {since}, {_TIME} - {length}L + 1L, -{slide}L)"
+    spread = rows.withColumn(_TIME, F.expr(number)).where(f"{since} < {length}L")
+    if length == slide:
+        spread = spread.withColumn(_TIME, F.expr(f"{_TIME} - {since}"))
+    else:
+        spread = spread.withColumn(_TIME, F.explode(F.expr(starts)))
+    ends = (calendar_sql.time(window, at) for at in (_TIME, f"({_TIME} + {length}L)"))
+    return spread, F.expr(axis.session(*ends))

@@ -15,6 +15,7 @@ from weft.engine.finals.batch.combined import combined
 from weft.engine.finals.batch.layout import UNBOUNDED, Instances, Slices
 from weft.engine.finals.batch.scratch import Scratch
 from weft.errors import FinalsError
+from weft.query.scale import UNITS, Scale
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 
@@ -40,6 +41,8 @@ class WindowRequest:
     rows: npt.NDArray[np.bool_] | None = None
     ends_after: int = -UNBOUNDED
     ends_until: int = UNBOUNDED
+    scale: Scale = UNITS
+    """What all of these count; the positions of slices are on the axis."""
 
     @property
     def windows(self) -> Instances:
@@ -57,6 +60,8 @@ class Answers:
     start: Int64
     parts: tuple[list[pa.Array], ...] = field(repr=False)
     """For each part of the ask, one Arrow array per component."""
+    end: Int64 | None = None
+    """Where the windows end, if that is not a range after their start."""
 
     def __len__(self) -> int:
         return len(self.key)
@@ -147,15 +152,26 @@ def _answers(
         )
         for part, count in askers.items()
     }
+    numbered: dict[Scale, Slices] = {UNITS: slices}
     for member in members:
-        for windows in asks[member].windows.stretches(slices, most):
-            ranges = windows.ranges(slices, indexed=len(members) > 3, scratch=scratch)
+        scale = asks[member].scale
+        if scale not in numbered:
+            numbered[scale] = Slices(slices.key, scale.numbers(slices.position))
+        placed = numbered[scale]
+        for windows in asks[member].windows.stretches(placed, most):
+            ranges = windows.ranges(placed, indexed=len(members) > 3, scratch=scratch)
             if len(ranges) == 0:
                 continue
+            starts = scale.times(ranges.start.copy())
+            ends = None
+            if not scale.is_even:
+                ends = scale.times(ranges.start + asks[member].range)
+                scale.check(starts, ends)
             yield Answers(
                 ask=member,
                 key=slices.key[ranges.low],
-                start=ranges.start.copy(),
+                start=starts,
+                end=ends,
                 parts=tuple(
                     ops[part].decode(ready[part].over(ranges.low, ranges.high))
                     for part in asks[member].parts

@@ -1,0 +1,102 @@
+"""Calendar windows on Spark: whether its zones are the ones that weft's tables have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+
+from weft.errors import WindowError
+from weft.plan.time_axis import TimeAxis
+from weft.query.calendar import SESSION, Calendar
+from weft.query.query import Query
+from weft.query.zone import DAY, Zone, serve_from
+
+Int64 = npt.NDArray[np.int64]
+_YEARS = 5 * 365
+"""Days at the end of the table in which a difference is one of today's rules."""
+_agreed: set[str] = set()
+"""Zones whose clocks are known to be the same in Spark; a process has one Java."""
+
+
+def session_zone(spark: SparkSession) -> str:
+    """The time zone of a session."""
+    return str(spark.conf.get("spark.sql.session.timeZone", "UTC"))
+
+
+def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
+    """The query with the session's zone, where its window is by that.
+
+    A TIMESTAMP_NTZ has a zone of no kind: its days are those that it shows.
+    """
+    window = query.window
+    if not isinstance(window, Calendar) or window.zone != SESSION:
+        return query
+    zone = "UTC" if axis.kind == "timestamp_ntz" else session_zone(df.sparkSession)
+    return query.over(window.in_zone(zone))
+
+
+def time_span(df: DataFrame, axis: TimeAxis) -> Int64:
+    """The first and the last time of the rows; empty if there are none."""
+    row = df.selectExpr(f"min({axis.units()})", f"max({axis.units()})").head()
+    assert row is not None
+    return np.array([] if row[0] is None else [row[0], row[1]], dtype=np.int64)
+
+
+def check_calendars(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> None:
+    """Refuse calendar windows that would not be those of Spark.
+
+    Spark goes by Java's rules of time zones, and weft by Python's: they may be of different years.
+    A zone whose past alone they know differently is served from when on they agree.
+    """
+    for query in queries:
+        window = query.window
+        if not isinstance(window, Calendar):
+            continue
+        if window.zone == SESSION:
+            raise WindowError(
+                f"query {query.name!r}: zone='session' means nothing outside of SQL: name a zone, "
+                f"such as {session_zone(df.sparkSession)!r}"
+            )
+        if axis.kind == "timestamp_ntz" and window.zone != "UTC":
+            raise WindowError(
+                f"query {query.name!r}: column {axis.column!r} is a TIMESTAMP_NTZ, which is of no "
+                f"zone, and its windows are by zone={window.zone!r}: use zone='UTC' for the times "
+                f"as they stand, or cast the column to TIMESTAMP"
+            )
+        zone = window.scale.zone
+        if zone.name not in _agreed and (zone.changes or zone.offsets != (0,)):
+            _compare(df.sparkSession, query, zone)
+        _agreed.add(zone.name)
+
+
+def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
+    """Have Spark say when the days of a zone begin, from when on weft knows them."""
+    if not zone.changes and zone.since < 0:  # a fixed offset
+        first, last = 0, 1
+    else:
+        first, last = int(zone.day(zone.since)) + 1, int(zone.day(zone.until - 1))
+    begins = f"unix_micros(to_utc_timestamp(timestamp_micros(day * {DAY}L), '{zone.name}'))"
+    days = f"transform(sequence({first}L, {last}L), day -> {begins})"
+    try:
+        row = spark.sql(f"SELECT {days} AS begins").head()
+    except PySparkException as error:
+        raise WindowError(
+            f"query {query.name!r}: zone={zone.name!r} is none of Spark's time zones"
+        ) from error
+    assert row is not None
+    spark_days, days_here = np.array(row.begins), zone.midnight(np.arange(first, last + 1))
+    differ = np.flatnonzero(spark_days != days_here)
+    if not len(differ):
+        return
+    agreed = first + int(differ[-1]) + 1
+    if last - agreed < _YEARS:  # rules that hold, not history
+        day = np.datetime64(agreed - 1, "D")
+        raise WindowError(
+            f"query {query.name!r}: zone={zone.name!r}: {day} begins at another time by the rules "
+            f"of Spark's Java than by Python's: bring Java and the package tzdata up to date"
+        )
+    serve_from(zone, int(zone.midnight(agreed)))
