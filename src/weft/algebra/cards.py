@@ -16,6 +16,8 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
     "last_n_at": (10,),
     "approx_count_distinct": (9,),
     "approx_percentile": (30565, "value", 0.5),
+    "min_by_n": (10,),
+    "max_by_n": (10,),
 }
 _ARGUMENTS = ("x", "y")
 
@@ -72,7 +74,8 @@ def _card(function: Function) -> Card:
 def _written(function: Function, arity: int) -> str:
     if function.written is not None:
         return function.written
-    constant = {"first_n": ", n", "last_n": ", n", "approx_percentile": ", p"}
+    percentiles = dict.fromkeys(("approx_percentile", "percentile", "percentile_disc"), ", p")
+    constant = {"first_n": ", n", "last_n": ", n", "listagg": ", s"} | percentiles
     args = ", ".join(_ARGUMENTS[:arity]) + constant.get(function.name, "")
     return f"{function.name}({args})"
 

@@ -6,10 +6,11 @@ others keep older slices before newer ones, and Spark's own order within a slice
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft.algebra.monoid import Component, Laws, Monoid, Partial
-from weft.algebra.part import Part
+from weft.algebra.part import Option, Part
 from weft.algebra.values import order_key
 
 _VALUES = (Component("values", "array"),)
@@ -158,6 +159,28 @@ def last_n_at_monoid(part: Part) -> Monoid:
     assert isinstance(n, int)
     sql = f"reverse(slice(reverse({{0}}), 1, {n}))"
     return _list_at("last_n_at", slice(-n, None), sql, True, "at most n values")
+
+
+def lower_text(values: Sequence[Any], options: Sequence[Option]) -> str | None:
+    """Texts end to end, with the separator between them; null of none.
+
+    Options are the separator, and `ASC`, or `DESC` where the values come last first.
+    """
+    separator, direction = options
+    listed = values if direction == "ASC" else values[::-1]
+    return str(separator).join(listed) if listed else None
+
+
+def text_sql(values: str, options: Sequence[Option]) -> str:
+    """`lower_text` in Spark SQL; the separator in hexadecimal, which no setting reads otherwise.
+
+    >>> text_sql("p0_values", ("; ", "ASC"))
+    "CASE WHEN size(p0_values) > 0 THEN array_join(p0_values, CAST(X'3B20' AS STRING)) END"
+    """
+    separator, direction = options
+    listed = values if direction == "ASC" else f"reverse({values})"
+    constant = f"CAST(X'{str(separator).encode().hex().upper()}' AS STRING)"
+    return f"CASE WHEN size({values}) > 0 THEN array_join({listed}, {constant}) END"
 
 
 MONOIDS = (LIST, LIST_AT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from conformance_aggregates import OF_ORDER
+from conformance_aggregates import OF_ORDER, PAIRED
 from engines import STREAMS
 
 _INTERMEDIATE = (
@@ -39,7 +39,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **{
         (column, f"{name}_pair"): _INFINITE
         for column in ("single", "real", "huge")
-        for name in ("covar_pop", "covar_samp", "corr")
+        for name in PAIRED
     },
 }
 """By column and aggregate, a phrase of docs/aggregates.md."""
@@ -53,6 +53,11 @@ def refusal(engine: str, column: str, aggregate: str) -> str | None:
         return "What only Spark itself compares or holds"
     if column == "any" and aggregate not in ("count", "count_if", "some_count"):
         return "So are aggregates of VARIANT on a stream, other than `count`"
+    if column == "bytes" and aggregate.startswith("listagg"):
+        return "of binary values it is Spark's own in a batch, and refused on a stream"
+    exact = aggregate.removeprefix("some_").startswith(("median", "percentile"))
+    if column == "span" and exact and aggregate != "percentiles":
+        return "Of intervals they are Spark's own in a batch, and refused on a stream"
     if aggregate == "percentiles" and column in ("moment", "wall", "day", "span"):
         return "of dates, times and intervals it is Spark's own in a batch, and refused on a stream"
     return None
