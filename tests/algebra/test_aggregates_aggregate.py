@@ -16,6 +16,7 @@ OPTIONS = {
     "percentile_disc": ("value", "ASC", 0.5),
     "mode": ("ASC",),
     "listagg": (", ", "ASC"),
+    "listagg_distinct": (", ", "ASC"),
     "listagg_at": (", ", "DESC"),
     "first_n": (2,),
     "last_n": (2,),

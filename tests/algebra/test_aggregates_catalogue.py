@@ -104,7 +104,7 @@ CONSTANT = {
     ("approx_percentile", (200, "array", 0.0, 1.0)): [1.0, 5.0],
 }
 OTHERS = {"bool_and", "bool_or", "first_n_at", "last_n_at"}
-OTHERS |= {"listagg", "listagg_at", "min_by_n", "max_by_n"}
+OTHERS |= {"listagg_distinct", "listagg", "listagg_at", "min_by_n", "max_by_n"}
 
 
 def test_every_function_is_tried() -> None:
@@ -148,6 +148,12 @@ def test_texts_end_to_end() -> None:
     assert answer("listagg", texts, options=("; ", "ASC")) == "b; a; c"
     assert answer("listagg_at", texts, [3, 1, 2, None], options=("", "ASC")) == "ab"
     assert answer("listagg_at", texts, [3, 1, 2, 0], options=(",", "DESC")) == "b,a,c"
+
+
+def test_distinct_texts_are_in_their_order() -> None:
+    texts = ["b", "a", None, "b"]
+    assert answer("listagg_distinct", texts, options=(",", "ASC")) == "a,b"
+    assert answer("listagg_distinct", texts, options=(",", "DESC")) == "b,a"
 
 
 def test_the_values_of_the_least_and_greatest_others() -> None:
@@ -194,6 +200,7 @@ def test_over_nulls_alone_the_answer_is_null_unless_it_counts_or_collects(functi
         "percentile_disc": ("array", "ASC", 0.5),
         "mode": ("ASC",),
         "listagg": (",", "ASC"),
+        "listagg_distinct": (",", "ASC"),
     }
     found = answer(function.name, [None, None], options=options.get(function.name, ()))
     lists = ("collect_list", "collect_set", "first_n", "last_n")

@@ -78,6 +78,11 @@ def read(sql: str) -> Aggregate:
             "listagg(x) WITHIN GROUP (ORDER BY y DESC, z DESC)",
             Aggregate("listagg_at", ("x", "struct(y, z)"), None, ("", "DESC")),
         ),
+        (
+            "listagg(DISTINCT x, ',') WITHIN GROUP (ORDER BY X DESC)",
+            Aggregate("listagg_distinct", ("x",), None, (",", "DESC")),
+        ),
+        ("listagg(DISTINCT x)", Aggregate("listagg_distinct", ("x",), None, ("", "ASC"))),
         ("max_by(x, y, 3)", Aggregate("max_by_n", ("x", "y"), None, (3,))),
         ("regr_r2(y, x)", Aggregate("regr_r2", ("y", "x"))),
         (
@@ -108,6 +113,7 @@ def test_calls(sql: str, aggregate: Aggregate) -> None:
         ("sum(x) WITHIN GROUP (ORDER BY y)", "sum takes no WITHIN GROUP; listagg, string_agg"),
         ("listagg(x, y)", "listagg: the separator must be a constant text"),
         ("listagg(x, '') WITHIN GROUP (ORDER BY y, z DESC)", "served in one direction"),
+        ("listagg(DISTINCT x) WITHIN GROUP (ORDER BY y)", "ORDER BY x, as in Spark"),
         ("max_by(x, y, z)", "max_by: n must be a constant whole number above 0, not z"),
         ("regr_slope(x)", "regr_slope takes 2 arguments, y and x, not 1"),
         ("summ(x)", "summ is not an aggregate that weft serves; did you mean sum"),

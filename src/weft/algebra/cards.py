@@ -76,7 +76,8 @@ def _written(function: Function, arity: int) -> str:
         return function.written
     percentiles = dict.fromkeys(("approx_percentile", "percentile", "percentile_disc"), ", p")
     constant = {"first_n": ", n", "last_n": ", n", "listagg": ", s"} | percentiles
-    args = ", ".join(_ARGUMENTS[:arity]) + constant.get(function.name, "")
+    names = _ARGUMENTS[::-1] if function.name.startswith("regr_") else _ARGUMENTS  # y, then x
+    args = ", ".join(names[:arity]) + constant.get(function.name, "")
     return f"{function.name}({args})"
 
 

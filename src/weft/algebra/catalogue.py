@@ -414,7 +414,16 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda partials, options: lower_text(partials[0][0], options),
         lambda columns, options, types: text_sql(columns[0][0], options),
         aliases=("string_agg",),
+        distinct="other",
         note="WITHIN GROUP (ORDER BY ...) in one direction; without it in no particular order",
+    ),
+    Function(
+        "listagg_distinct",
+        _kinds("set"),
+        lambda partials, options: lower_text(sorted(partials[0][0]), options),
+        lambda columns, options, types: text_sql(f"array_sort({columns[0][0]})", options),
+        written="listagg(DISTINCT x, s)",
+        note="of texts, in their order",
     ),
     Function(
         "percentile",
@@ -510,6 +519,7 @@ WITH_COUNT = {"min_by": "min_by_n", "max_by": "max_by_n"}
 """What a function is with a third argument, how many values."""
 
 OVER_DISTINCT = {"count": "count_distinct", "sum": "sum_distinct", "collect_list": "collect_set"}
+OVER_DISTINCT |= {"listagg": "listagg_distinct"}
 """What a function is over distinct values."""
 
 IGNORING_NULLS = {"first": "first_valid", "last": "last_valid"}

@@ -245,8 +245,11 @@ def _listed(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]
     ways = {one.direction or "ASC" for one in call.order}
     if len(ways) > 1:
         raise _fail(sql, call, "listagg: WITHIN GROUP is served in one direction, ASC or DESC")
-    if not call.order:
-        return args[:1], (separator, "ASC")
+    itself = [normal(one.value) for one in call.order] == [normal(args[0])]
+    if not call.order or (call.distinct and itself):
+        return args[:1], (separator, *(ways or ("ASC",)))
+    if call.distinct:
+        raise _fail(sql, call, "listagg(DISTINCT x): WITHIN GROUP is ORDER BY x, as in Spark")
     # A struct, so that a row whose order is null is kept: it comes first.
     by = Call("struct", tuple(one.value for one in call.order), at=call.order[0].at)
     return (args[0], by), (separator, *ways)

@@ -41,6 +41,8 @@ def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str |
         kind = types.get(call.args[0], "") if call.args else ""
         if call.function in ("percentile", "percentile_disc") and kind.startswith(_NO_NUMBERS):
             return f"{call.function}({call.args[0]}) is of {kind}, and works on doubles"
+        if call.function == "listagg_distinct" and kind and not kind.startswith("string"):
+            return f"listagg(DISTINCT {call.args[0]}) is of {kind}: cast it to a string"
         if call.function.startswith("listagg") and kind == "binary":
             return f"listagg({call.args[0]}) is of binary, and works on texts: use hex(...) of it"
     for part in query.parts:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from weft.algebra.catalogue import CALLABLE
 
+TEXTS = ("text", "number_text")
 PAIRED = (
     *("covar_pop", "covar_samp", "corr", "regr_sxx", "regr_syy", "regr_sxy", "regr_slope"),
     *("regr_intercept", "regr_r2"),
@@ -25,6 +26,8 @@ class Asked:
     name: str
     sql: str
     defined: str | None = None
+    only: tuple[str, ...] = ()
+    """The columns over which it is asked for; all, if none is said."""
 
     def of(self, column: str) -> str:
         """What weft is asked for."""
@@ -88,6 +91,12 @@ ASKED = (
     Asked("listagg", "array_sort(split(listagg({x}, '; '), '; '))"),
     Asked("listagg_by", f"string_agg({{x}}) WITHIN GROUP (ORDER BY n DESC) {SOME}"),
     Asked("listagg_by_it", "listagg({x}, ',') WITHIN GROUP (ORDER BY {x})"),
+    Asked(
+        "listagg_distinct",
+        "listagg(DISTINCT {x}, ',') WITHIN GROUP (ORDER BY {x} DESC)",
+        None,
+        TEXTS,
+    ),
     Asked("min_by_n", "min_by({x}, n, 2)"),
     Asked("max_by_n", f"max_by({{x}}, n, 3) {SOME}"),
     Asked("count_if", "count_if({x} IS NULL)"),
@@ -139,6 +148,7 @@ OF_LISTS = {
 """What grows with its rows."""
 
 OF_SKETCHES = {"approx_count_distinct", "percentiles", "listagg", "listagg_by", "listagg_by_it"}
+OF_SKETCHES |= {"listagg_distinct"}
 """What may make a query run as it is, so that it is asked for by itself. (Spark 4.3 fails where an
 ordered listagg stands beside DISTINCT.)"""
 OF_ORDER = {"first", "last", "first_valid", "last_valid", "first_n", "last_n", "some_last"}

@@ -56,7 +56,13 @@ class Matrix:
         """Of each column, the aggregates that Spark's analysis accepts."""
         return {
             values: self._accepted(
-                values.name, [a for a in ASKED if not (values.words and a.name in OF_NUMBERS)]
+                values.name,
+                [
+                    a
+                    for a in ASKED
+                    if not (values.words and a.name in OF_NUMBERS)
+                    and values.name in (a.only or (values.name,))
+                ],
             )
             for values in VALUES
         }
@@ -113,7 +119,9 @@ class Matrix:
             )
             ordered = [name for name in names if "ORDER BY" in plain[name]]
             # Apart: Spark 4.3 fails where an ordered listagg stands beside DISTINCT.
-            for some in (ordered, [name for name in names if name not in ordered]):
+            distinct = [name for name in ordered if "DISTINCT" in plain[name]]
+            plainly = [name for name in ordered if name not in distinct]
+            for some in (distinct, plainly, [name for name in names if name not in ordered]):
                 if some:
                     found = grouped.agg(*(F.expr(plain[name]).alias(name) for name in some))
                     known = by_output(found.collect(), some)
