@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from weft.algebra.positional import ordered
 from weft.algebra.registry import monoid_of
+from weft.query.progressions import cleaned
 from weft.query.window import Session, Window
 
 if TYPE_CHECKING:
@@ -150,22 +151,14 @@ class Layout:
         """Whether the windows are sessions, whose slices also have a first and a last time."""
         return any(isinstance(query.window, Session) for query in self.queries)
 
-    def progressions(self) -> list[tuple[int, int]]:
+    def progressions(self) -> tuple[tuple[int, int], ...]:
         """The edges of all windows as distinct `(offset, step)`, none contained in another."""
-        found = sorted(
-            {
-                progression
-                for fold in self.grouping_sets
-                for target in fold.targets
-                for progression in target.window.progressions()
-            },
-            key=lambda progression: progression[::-1],
+        return cleaned(
+            progression
+            for fold in self.grouping_sets
+            for target in fold.targets
+            for progression in target.window.progressions()
         )
-        kept: list[tuple[int, int]] = []
-        for offset, step in found:
-            if not any(step % t == 0 and (offset - b) % t == 0 for b, t in kept):
-                kept.append((offset, step))
-        return kept
 
 
 def parts_of(call: Aggregate, types: Mapping[str, str]) -> tuple[Part, ...]:

@@ -17,6 +17,7 @@ from weft.algebra.aggregate import Aggregate
 from weft.algebra.part import Part
 from weft.engine.program import FAR
 from weft.plan.layout import argument_types
+from weft.query.progressions import cleaned
 from weft.query.query import Query
 from weft.query.window import Session, Window
 
@@ -176,11 +177,7 @@ class TreeSchema:
 
     def cuts(self) -> tuple[tuple[int, int], ...]:
         """Its edges as progressions of which none contains another."""
-        kept: list[Progression] = []
-        for progression in sorted(self.progressions, key=lambda p: (p.step, p.offset)):
-            if not any(p.contains(progression.offset, progression.step) for p in kept):
-                kept.append(progression)
-        return tuple((p.offset, p.step) for p in kept)
+        return cleaned((p.offset, p.step) for p in self.progressions)
 
     def number_of(self, name: str, value: Any) -> int:
         """The number of an element."""

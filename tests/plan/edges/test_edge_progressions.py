@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from weft.errors import PlanError, WindowError
 from weft.plan.edges.bitset import composite_edges, composite_slide
 from weft.plan.edges.kernels import clean
-from weft.plan.edges.progressions import Progressions, clean_arrays
+from weft.plan.edges.progressions import Progressions
+from weft.query.progressions import clean_arrays
 from weft.query.table import WindowTable
 from weft.query.window import Window
 
