@@ -23,7 +23,7 @@ _ARGUMENTS = ("x", "y")
 
 
 @dataclass(frozen=True)
-class Card:
+class AggregateCard:
     """What one aggregate keeps per slice, and what may be done with it."""
 
     name: str
@@ -39,7 +39,7 @@ class Card:
     note: str
 
 
-def cards() -> tuple[Card, ...]:
+def cards() -> tuple[AggregateCard, ...]:
     """A card for every aggregate function, in the order of the catalogue.
 
     >>> [card.parts for card in cards() if card.name == "avg(x)"]
@@ -48,13 +48,13 @@ def cards() -> tuple[Card, ...]:
     return tuple(_card(function) for function in FUNCTIONS)
 
 
-def _card(function: Function) -> Card:
+def _card(function: Function) -> AggregateCard:
     arity = max(1, function.arity[0])
     options = _OPTIONS.get(function.name, ())
     parts = function.parts(_ARGUMENTS[:arity], None, options)
     monoids = [monoid_of(part) for part in parts]
     orders: tuple[Order, ...] = ("all", "ties", "any")
-    return Card(
+    return AggregateCard(
         name=_written(function, arity),
         aliases=function.aliases,
         parts=tuple(part.kind for part in parts),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft.algebra.registry import spark_merge, spark_partial
 from weft.plan.layout import GroupingSet, Layout, WindowSpec
-from weft.plan.steps import Columns, Extend, Group, Select, Step, Steps, Where
+from weft.plan.steps import Columns, Extend, Group, Project, Step, Steps, Where
 from weft.plan.time_axis import TimeAxis
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _runs(link: Link) -> list[tuple[int, int]]:
 def tagged(layout: Layout, target: int) -> Steps:
     """A window's instances as the answers of a target."""
     names = ["start", *(f"k{i}" for i in range(len(layout.keys))), *layout.part_columns]
-    return (Select(((str(target), "target"), *same(names))),)
+    return (Project(((str(target), "target"), *same(names))),)
 
 
 def same(names: Sequence[str]) -> Columns:

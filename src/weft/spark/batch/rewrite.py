@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from weft.plan import sql_steps as select
 from weft.plan.coverage import CoveragePlan
 from weft.plan.layout import GroupingSet, Layout
-from weft.plan.steps import Columns, Extend, Group, Select, Step, Where
+from weft.plan.steps import Columns, Extend, Group, Project, Step, Where
 from weft.plan.time_axis import TimeAxis
 
 
@@ -25,7 +25,7 @@ def apply(df: DataFrame, steps: Sequence[Step]) -> DataFrame:
             df = df.where(step.condition)
         elif isinstance(step, Extend):
             df = df.select("*", *_columns(step.columns))
-        elif isinstance(step, Select):
+        elif isinstance(step, Project):
             df = df.select(*_columns(step.columns))
         elif isinstance(step, Group):
             df = df.groupBy(*_columns(step.keys)).agg(*_columns(step.aggregates))

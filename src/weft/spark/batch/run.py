@@ -17,7 +17,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.plan.tree import Tree
 from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
-from weft.spark.batch.choice import Choice, choose
+from weft.spark.batch.choice import RunChoice, choose
 from weft.spark.batch.finals import final_choices, finals
 from weft.spark.batch.rewrite import covered_frame, grouped_frame, slices_frame, windows_frame
 from weft.spark.batch.shards import shards
@@ -57,7 +57,7 @@ class Batch:
 
     axis: TimeAxis
     pieces: tuple[SharedFrame | Direct, ...]
-    choices: tuple[Choice, ...] = field(default=())
+    choices: tuple[RunChoice, ...] = field(default=())
 
 
 def run_plan(
@@ -76,7 +76,7 @@ def run_plan(
     cutting, `structure` for one of combining slices.
     """
     pieces: list[SharedFrame | Direct] = []
-    choices: list[Choice] = []
+    choices: list[RunChoice] = []
     ansi = is_ansi(df)
     for tree in plan.trees:
         queries = [plan.queries[int(row)] for row in tree.rows]
@@ -85,7 +85,7 @@ def run_plan(
             own = {query.name: _own_reason(layout, query, types, ansi) for query in some}
             for query in (inexact := [q for q in some if own[q.name] is not None]):
                 pieces.append(Direct(query, native(df, axis, query)))
-                choices.append(Choice("native", f"{query.name}: {own[query.name]}", tree.number))
+                choices.append(RunChoice("native", f"{query.name}: {own[query.name]}", tree.number))
             exact = [query for query in some if query not in inexact]
             if exact:
                 layout = Layout.of(exact, axis.quoted, types) if inexact else layout
@@ -110,7 +110,7 @@ def run_tree(
     axis: TimeAxis,
     layout: Layout,
     tree: Tree,
-    choice: Choice,
+    choice: RunChoice,
     measured: Measured | None,
     slicing: Slicing | None,
     structure: str,
