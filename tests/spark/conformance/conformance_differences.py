@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conformance_aggregates import OF_ORDER, PAIRED
+from conformance_values import AS_THEY_ARE
 from engines import STREAMS
 
 _INTERMEDIATE = (
@@ -10,6 +11,8 @@ _INTERMEDIATE = (
 )
 _DOUBLES = "`approx_percentile` works on doubles: integers past 2^53 are rounded, NaN is left out"
 _HASHES = "are estimates from Apache DataSketches"
+_MODE = "`mode(x)` is the least of the most frequent values; Spark's is any of them"
+_DIGITS = "may differ from Spark's in the last digits"
 _ORDER = "Spark itself promises no order"
 _INFINITE = "Of infinities, covariances and correlations are NaN, where Spark's may be an infinity"
 
@@ -19,6 +22,9 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     # Spark's hash of an array leaves nulls out, and that of a map goes by the order of its entries.
     **{(column, "approx_count_distinct"): _HASHES for column in ("listed", "mapped")},
     # These run as they are.
+    **{(column, "mode"): _MODE for column in AS_THEY_ARE},
+    # Slopes of numbers near 2^53 along a few seconds: every digit is a rounding.
+    **{("long", f"regr_{name}_pair"): _DIGITS for name in ("slope", "intercept")},
     **{(column, name): _ORDER for column in ("folded", "trimmed", "months") for name in OF_ORDER},
     **{
         ("huge", name): "doubles near 1e308 may overflow in one grouping and not in another"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from conformance_aggregates import ASKED, OF_LISTS, OF_NUMBERS, OF_SKETCHES, Asked
-from conformance_values import VALUES, Values
+from conformance_values import AS_THEY_ARE, VALUES, Values
 from engines import Rows, comparable
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -22,8 +22,6 @@ WINDOW = Window(range="30 seconds", slide="10 seconds")
 OTHER = Window(range="20 seconds", slide="20 seconds", offset="5 seconds")
 """Shares slices with the first: a window by itself would be Spark's own query."""
 LISTS, BESIDE = "lists", " beside"
-AS_THEY_ARE = ("span", "months", "folded", "trimmed", "mapped")
-"""Columns of which a batch collects nothing: apart, so that the other lists are shared."""
 INTERPRETED = {
     # A handful of rows: generating code for whole stages takes longer than running without. (With
     # none at all, Spark 4.3's own min_by and max_by give values of other rows.)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from weft.algebra.ops.base import Columns, VectorOp
-from weft.engine.finals.cells import Cells
 from weft.errors import FinalsError
 
 
@@ -82,27 +81,6 @@ class ArrayCells:
             new[:, :held] = old[:, :held]
         assert grown[0].shape[1] == lanes
         self.columns = grown
-
-
-class ArrayStore:
-    """Cells of a structure as arrays. `pointers` stay a mapping until a loop asks for them."""
-
-    def __init__(self, algebra: Lanes) -> None:
-        self.algebra = algebra
-        self.named: dict[str, ArrayCells] = {}
-        self.numbered: dict[str, PointerCells] = {}
-
-    def cells(self, name: str) -> Cells:
-        return self.named.setdefault(name, ArrayCells(self.algebra))
-
-    def pointers(self, name: str) -> Cells:
-        return self.numbered.setdefault(name, PointerCells())
-
-    def widen(self, lanes: int) -> None:
-        """Make room for more lanes in every cell."""
-        self.algebra.lanes = lanes
-        for cells in self.named.values():
-            cells.widen(lanes)
 
 
 class PointerCells:
