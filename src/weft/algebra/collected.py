@@ -71,39 +71,35 @@ def set_monoid(part: Part) -> Monoid:
     )
 
 
-def first_n_monoid(part: Part) -> Monoid:
-    """The first n values that are not null; n is the part's option."""
-    (n,) = part.options
-    assert isinstance(n, int)
+def _list_n(kind: str, cut: slice, sql: str, note: str) -> Monoid:
     return Monoid(
-        kind="first_n",
+        kind=kind,
         laws=Laws(commutative=False, invertible=False, idempotent=False),
         components=_VALUES,
         identity=((),),
         lift=_list_lift,
-        combine=lambda older, newer: ((older[0] + newer[0])[:n],),
-        partial_sql=(f"slice(collect_list({{0}}){{where}}, 1, {n})",),
-        merge_sql=(f"slice({_JOINED}, 1, {n})",),
+        combine=lambda older, newer: ((older[0] + newer[0])[cut],),
+        partial_sql=(sql.format("collect_list({0}){where}"),),
+        merge_sql=(sql.format(_JOINED),),
         order="all",
-        note="at most n values, none null",
+        note=note,
     )
+
+
+def first_n_monoid(part: Part) -> Monoid:
+    """The first n values that are not null; n is the part's option."""
+    (n,) = part.options
+    assert isinstance(n, int)
+    return _list_n("first_n", slice(n), f"slice({{0}}, 1, {n})", "at most n values, none null")
 
 
 def last_n_monoid(part: Part) -> Monoid:
     """The last n values that are not null; n is the part's option."""
     (n,) = part.options
     assert isinstance(n, int)
-    return Monoid(
-        kind="last_n",
-        laws=Laws(commutative=False, invertible=False, idempotent=False),
-        components=_VALUES,
-        identity=((),),
-        lift=_list_lift,
-        combine=lambda older, newer: ((older[0] + newer[0])[-n:],),
-        partial_sql=(f"reverse(slice(reverse(collect_list({{0}}){{where}}), 1, {n}))",),
-        merge_sql=(f"reverse(slice(reverse({_JOINED}), 1, {n}))",),
-        order="all",
-        note="at most n values, none null, in order of arrival",
+    sql = f"reverse(slice(reverse({{0}}), 1, {n}))"
+    return _list_n(
+        "last_n", slice(-n, None), sql, "at most n values, none null, in order of arrival"
     )
 
 
