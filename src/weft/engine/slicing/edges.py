@@ -67,6 +67,10 @@ class TreeEdges:
         listed = list(windows)
         return cls([p for window in listed for p in window.progressions()], listed)
 
+    def progressions(self) -> list[tuple[int, int]]:
+        """Offset and step of each progression."""
+        return list(zip(self.offset.tolist(), self.step.tolist(), strict=True))
+
     def __len__(self) -> int:
         """How many progressions there are, none of them within another."""
         return len(self.step)

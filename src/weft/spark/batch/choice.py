@@ -43,7 +43,7 @@ def choose(
             )
         if len(layout.queries) == len(tree.rows):
             return RunChoice("coverage", "windows from windows, in Spark SQL")
-    targets = [target for fold in layout.grouping_sets for target in fold.targets]
+    targets = [target for grouping_set in layout.grouping_sets for target in grouping_set.targets]
     alone = len(targets) == 1 and targets[0].window.overlap <= NATIVE_OVERLAP
     # Spark's own first and last are of any row; weft's are by event time, alone or shared.
     timed = any(call.function in BY_ORDER for query in layout.queries for call in query.calls)

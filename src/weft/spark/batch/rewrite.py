@@ -45,16 +45,16 @@ def slices_frame(df: DataFrame, axis: TimeAxis, layout: Layout) -> DataFrame:
     return apply(df, select.slices(layout, axis))
 
 
-def grouped_frame(partials: DataFrame, layout: Layout, fold: GroupingSet) -> DataFrame:
-    """The tree's partials by the keys of one fold."""
-    if len(fold.keys) == len(layout.keys):
+def grouped_frame(partials: DataFrame, layout: Layout, grouping_set: GroupingSet) -> DataFrame:
+    """The tree's partials by the keys of one grouping set."""
+    if len(grouping_set.keys) == len(layout.keys):
         return partials
-    return apply(partials, select.folded(layout, fold))
+    return apply(partials, select.folded(layout, grouping_set))
 
 
-def windows_frame(partials: DataFrame, layout: Layout, fold: GroupingSet) -> DataFrame:
-    """The windows of a fold from its slices: each slice is sent to its windows and merged there."""
-    return apply(partials, select.windows(layout, fold))
+def windows_frame(partials: DataFrame, layout: Layout, grouping_set: GroupingSet) -> DataFrame:
+    """The windows of a grouping set: each slice is sent to its windows and merged there."""
+    return apply(partials, select.windows(layout, grouping_set))
 
 
 def covered_frame(

@@ -30,17 +30,17 @@ Engine = Literal["operator", "rewrite"]
 
 @dataclass(frozen=True, eq=False)
 class SharedFrame:
-    """The combined partials of one fold of a tree: `target`, `start`, keys `k..`, parts `p..`."""
+    """The combined partials of one grouping set: `target`, `start`, keys `k..`, parts `p..`."""
 
     layout: Layout
-    fold: int
+    grouping_set: int
     frame: DataFrame
 
     @property
     def queries(self) -> list[Query]:
         """The queries that are answered from here."""
         places = zip(self.layout.queries, self.layout.places, strict=True)
-        return [query for query, (fold, _) in places if fold == self.fold]
+        return [query for query, (grouping_set, _) in places if grouping_set == self.grouping_set]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +125,11 @@ def run_tree(
         partials = slices_frame(df, axis, layout)
         return [
             SharedFrame(
-                layout, number, windows_frame(grouped_frame(partials, layout, fold), layout, fold)
+                layout,
+                number,
+                windows_frame(grouped_frame(partials, layout, grouping_set), layout, grouping_set),
             )
-            for number, fold in enumerate(layout.grouping_sets)
+            for number, grouping_set in enumerate(layout.grouping_sets)
         ], ()
     cut = shards(df, axis, layout, measured, slicing)
     details = [f"slices by {cut.slicing}"]
@@ -137,10 +139,12 @@ def run_tree(
         ]
     details += final_choices(cut.frame, layout, structure)
     found: list[SharedFrame | Direct] = []
-    for number, fold in enumerate(layout.grouping_sets):
-        kept = grouped_frame(cut.frame, layout, fold)
+    for number, grouping_set in enumerate(layout.grouping_sets):
+        kept = grouped_frame(cut.frame, layout, grouping_set)
         found.append(
-            SharedFrame(layout, number, finals(kept, layout, fold, cut.fragments, structure))
+            SharedFrame(
+                layout, number, finals(kept, layout, grouping_set, cut.fragments, structure)
+            )
         )
     return found, tuple(details)
 

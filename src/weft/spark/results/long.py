@@ -55,12 +55,12 @@ def _direct(piece: Direct) -> LongRows:
 
 
 def _woven(piece: SharedFrame, axis: TimeAxis) -> LongRows:
-    """A fold's answers: a row of a target becomes one row for each of the target's queries."""
+    """A grouping set's answers: a row of a target becomes one for each of the target's queries."""
     layout, queries = piece.layout, piece.queries
     number = {query.name: position for position, query in enumerate(queries)}
     asked: dict[int, list[int]] = {}
-    for query, (fold, target) in zip(layout.queries, layout.places, strict=True):
-        if fold == piece.fold:
+    for query, (grouping_set, target) in zip(layout.queries, layout.places, strict=True):
+        if grouping_set == piece.grouping_set:
             asked.setdefault(target, []).append(number[query.name])
     most = max(asked, default=0)
     frame = piece.frame
