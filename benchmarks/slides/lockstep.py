@@ -7,10 +7,10 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.slides.array_store import ArrayStore
 from benchmarks.slides.slides import slides, sliding
 from weft.algebra.ops.base import Columns, VectorOp
 from weft.engine.finals.contract import Final
-from weft.engine.finals.lanes import ArrayStore
 from weft.errors import FinalsError
 
 Int64: TypeAlias = npt.NDArray[np.int64]

@@ -15,11 +15,12 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.slides.array_store import ArrayCells, ArrayStore
 from benchmarks.slides.per_range import PerRange
 from weft.algebra.ops.base import Columns, VectorOp
 from weft.engine.finals.auto import choose
 from weft.engine.finals.contract import Final
-from weft.engine.finals.lanes import ArrayCells, ArrayStore, Lanes
+from weft.engine.finals.lanes import Lanes
 from weft.engine.finals.registry import make, structure
 from weft.errors import FinalsError
 

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.slides.array_store import ArrayStore
 from weft.engine.finals import Final
-from weft.engine.finals.lanes import ArrayStore
 
 Float64: TypeAlias = npt.NDArray[np.float64]
 _MONOTONIC = 1

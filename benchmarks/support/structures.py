@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from benchmarks.slides.array_store import ArrayStore
 from benchmarks.slides.per_range import PerRange
 from benchmarks.slides.slides import slides, sliding
 from benchmarks.support.harness import Row, check
 from weft.algebra.extremes import MAX
 from weft.algebra.ops.numbers import NumberOp, number_op
 from weft.engine.finals import Final
-from weft.engine.finals.lanes import ArrayStore
 
 Float64: TypeAlias = npt.NDArray[np.float64]
 

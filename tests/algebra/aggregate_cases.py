@@ -118,6 +118,8 @@ CASES: dict[str, Case] = {
     "list_at": _case("list_at", texts, ints),
     "set": _case("set", floats),
     "set of pairs": _case("set", texts, ints),
+    "counts": _case("counts", floats),
+    "counts of texts": _case("counts", texts),
     "first_n": _case("first_n", ints, options=(3,)),
     "last_n": _case("last_n", ints, options=(3,)),
     "first_n_at": _case("first_n_at", texts, ints, options=(3,)),

@@ -10,6 +10,14 @@ from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
 
 OPTIONS = {
+    "min_by_n": (2,),
+    "max_by_n": (2,),
+    "percentile": ("array", "DESC", 0.5),
+    "percentile_disc": ("value", "ASC", 0.5),
+    "mode": ("ASC",),
+    "listagg": (", ", "ASC"),
+    "listagg_distinct": (", ", "ASC"),
+    "listagg_at": (", ", "DESC"),
     "first_n": (2,),
     "last_n": (2,),
     "first_n_at": (2,),

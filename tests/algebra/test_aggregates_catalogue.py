@@ -6,6 +6,7 @@ import math
 import statistics
 from typing import Any
 
+import numpy as np
 import pytest
 
 from weft.algebra.aggregate import Aggregate
@@ -50,6 +51,7 @@ ONE = {
     "max": 5,
     "value_range": 4,
     "avg": 2.8,
+    "try_avg": 2.8,
     "geo_mean": statistics.geometric_mean(VALID),
     "product": 60.0,
     "var_pop": statistics.pvariance(VALID),
@@ -73,6 +75,13 @@ TWO = {
     "covar_pop": statistics.covariance(XS, YS) * 3 / 4,
     "covar_samp": statistics.covariance(XS, YS),
     "corr": statistics.correlation(XS, YS),
+    # numpy's least squares of y on x: the first argument is y.
+    **dict(zip(("regr_slope", "regr_intercept"), np.polyfit(YS, XS, 1).tolist(), strict=True)),
+    "regr_count": 4,
+    "regr_sxx": statistics.pvariance(YS) * 4,
+    "regr_syy": statistics.pvariance(XS) * 4,
+    "regr_sxy": statistics.covariance(XS, YS) * 3,
+    "regr_r2": statistics.correlation(XS, YS) ** 2,
     "min_by": 4,
     "max_by": None,
     "first_at": 4,
@@ -85,10 +94,17 @@ CONSTANT = {
     ("first_n", (2,)): [3, 1],
     ("last_n", (2,)): [1, 5],
     ("approx_count_distinct", (9,)): 4,
+    ("percentile", ("value", "ASC", 0.5)): statistics.median(VALID),
+    ("percentile", ("array", "ASC", 0.25, 1.0)): [1.0, 5.0],
+    ("percentile", ("value", "DESC", 0.1)): 4.6,
+    ("percentile_disc", ("value", "ASC", 0.41)): 3,
+    ("percentile_disc", ("array", "DESC", 0.0, 0.6)): [5, 3],
+    ("mode", ("ASC",)): 1,
     ("approx_percentile", (200, "value", 0.5)): 3.0,
     ("approx_percentile", (200, "array", 0.0, 1.0)): [1.0, 5.0],
 }
 OTHERS = {"bool_and", "bool_or", "first_n_at", "last_n_at"}
+OTHERS |= {"listagg_distinct", "listagg", "listagg_at", "min_by_n", "max_by_n"}
 
 
 def test_every_function_is_tried() -> None:
@@ -127,6 +143,49 @@ def test_first_and_last_n_by_the_order_column() -> None:
     assert answer("last_n_at", X, Y, options=(2,)) == [5, 1]
 
 
+def test_texts_end_to_end() -> None:
+    texts = ["b", None, "a", "c"]
+    assert answer("listagg", texts, options=("; ", "ASC")) == "b; a; c"
+    assert answer("listagg_at", texts, [3, 1, 2, None], options=("", "ASC")) == "ab"
+    assert answer("listagg_at", texts, [3, 1, 2, 0], options=(",", "DESC")) == "b,a,c"
+
+
+def test_distinct_texts_are_in_their_order() -> None:
+    texts = ["b", "a", None, "b"]
+    assert answer("listagg_distinct", texts, options=(",", "ASC")) == "a,b"
+    assert answer("listagg_distinct", texts, options=(",", "DESC")) == "b,a"
+
+
+def test_the_values_of_the_least_and_greatest_others() -> None:
+    # The argument is a struct, so that its nulls are kept.
+    structs = [(x,) for x in X]
+    assert answer("min_by_n", structs, Y, options=(2,)) == [4, None]
+    assert answer("max_by_n", structs, Y, options=(3,)) == [None, 1, 5]
+    assert answer("max_by_n", structs, [None] * 7, options=(3,)) is None
+
+
+def test_the_most_frequent_value_is_the_least_or_greatest_of_several() -> None:
+    assert answer("mode", [2, 1, 2, 1, 0], options=("ASC",)) == 1
+    assert answer("mode", [2, 1, 2, 1, 0], options=("DESC",)) == 2
+
+
+@pytest.mark.parametrize(
+    ("ys", "xs", "expected"),
+    [
+        # As Spark 4.3 answers: slope, intercept and r2.
+        ([1.0], [2.0], (None, None, None)),
+        ([1.0, 3.0], [2.0, 2.0], (None, None, None)),
+        ([3.0, 3.0], [2.0, 4.0], (0.0, 3.0, 1.0)),
+    ],
+)
+def test_regression_where_nothing_varies(
+    ys: list[float], xs: list[float], expected: tuple[float | None, ...]
+) -> None:
+    names = ("regr_slope", "regr_intercept", "regr_r2")
+    assert tuple(answer(name, ys, xs, cut=1) for name in names) == expected
+    assert answer("regr_sxx", [None], [1.0]) is None
+
+
 NOT_NULL = {"count": 0, "count_distinct": 0, "approx_count_distinct": 0, "collect_list": []}
 
 
@@ -137,6 +196,11 @@ def test_over_nulls_alone_the_answer_is_null_unless_it_counts_or_collects(functi
         "last_n": (2,),
         "approx_count_distinct": (9,),
         "approx_percentile": (200, "value", 0.5),
+        "percentile": ("value", "ASC", 0.5),
+        "percentile_disc": ("array", "ASC", 0.5),
+        "mode": ("ASC",),
+        "listagg": (",", "ASC"),
+        "listagg_distinct": (",", "ASC"),
     }
     found = answer(function.name, [None, None], options=options.get(function.name, ()))
     lists = ("collect_list", "collect_set", "first_n", "last_n")

@@ -93,6 +93,8 @@ NOT_COMMUTATIVE: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] 
 NOT_IDEMPOTENT: dict[str, list[tuple[Any, ...]]] = {
     "count": [(1,)],
     "count of two": [(1, "a")],
+    "counts": [(1.5,)],
+    "counts of texts": [("a",)],
     "sum": [(1,)],
     "sum of decimals": [(1,)],
     "try_sum": [(1,)],
@@ -140,7 +142,17 @@ NOT_INVERTIBLE: dict[str, tuple[list[tuple[Any, ...]], ...]] = {
     "hll": ([(1,), (2,)], [(1,)], [(1,), (2,)]),
 }
 # Not lost, but not worth keeping either: the newest values say nothing about what came before.
-NOT_OFFERED = {"try_sum", "last", "last_valid", "list", "list_at", "last_n", "kll"}
+NOT_OFFERED = {
+    "try_sum",
+    "last",
+    "last_valid",
+    "list",
+    "list_at",
+    "last_n",
+    "kll",
+    "counts",
+    "counts of texts",
+}
 
 
 @EACH

@@ -15,7 +15,7 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.serve.app import make_app
 from weft.serve.guard import Policy
-from weft.serve.source import Source, open_source
+from weft.serve.source import ApiSource, open_source
 from weft.sinks.files import Folder
 from weft.stream.catalogue import CatalogueFiles, Progress, ProgressFile, Settings
 from weft.stream.evolve import first_catalogue, next_catalogue
@@ -110,7 +110,7 @@ def many_queries(count: int) -> list[Query]:
     return found
 
 
-def client(source: Source | Path, policy: Policy | None = None, **headers: str) -> TestClient:
+def client(source: ApiSource | Path, policy: Policy | None = None, **headers: str) -> TestClient:
     """A client of the dashboard over a source, as a page on loopback would ask."""
     opened = open_source(str(source)) if isinstance(source, Path) else source
     app = make_app(opened, policy or Policy(TOKEN))

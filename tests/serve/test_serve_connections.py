@@ -13,7 +13,7 @@ import pytest
 from serve_cases import TOKEN, write_plan
 
 from weft.serve.app import make_app
-from weft.serve.connections import MOST, PER_ADDRESS, Limits
+from weft.serve.connections import MOST, PER_ADDRESS, ConnectionLimits
 from weft.serve.guard import App, Policy
 from weft.serve.server import bound, make_server
 from weft.serve.source import open_source
@@ -23,7 +23,7 @@ HALF = GET[:-2]
 POST = b"POST /api/preview HTTP/1.1\r\nhost: localhost\r\ncontent-length: 50\r\n\r\n{"
 BODY_OF_GET = GET[:-2] + b"content-length: 50\r\n\r\n{"
 LISTEN = b"GET /api/events HTTP/1.1\r\nhost: localhost\r\n\r\n"
-QUICK = Limits(headers=0.6, request=1.2, unread=0.6)
+QUICK = ConnectionLimits(headers=0.6, request=1.2, unread=0.6)
 MANY = 300
 
 
@@ -54,7 +54,7 @@ class Site:
 
 
 @contextmanager
-def serving(app: App, limits: Limits | None = None) -> Iterator[Site]:
+def serving(app: App, limits: ConnectionLimits | None = None) -> Iterator[Site]:
     stopping = threading.Event()
     server = make_server(app, stopping, limits)
     listening = bound("127.0.0.1", 0)
@@ -130,7 +130,7 @@ def test_an_honest_client_is_served_while_new_ones_keep_coming(app):
 
 
 def test_streams_and_running_requests_stay_when_there_is_no_room(app):
-    with serving(app, Limits(most=30, per_address=30)) as site:
+    with serving(app, ConnectionLimits(most=30, per_address=30)) as site:
         streams = [site.open(LISTEN) for _ in range(10)]
         for stream in streams:
             assert b"event: live" in read_until(stream, b"event: live")
@@ -141,7 +141,7 @@ def test_streams_and_running_requests_stay_when_there_is_no_room(app):
 
 
 def test_where_nobody_keeps_us_waiting_a_newcomer_is_told(app):
-    with serving(app, Limits(most=8, per_address=8)) as site:
+    with serving(app, ConnectionLimits(most=8, per_address=8)) as site:
         streams = [site.open(LISTEN) for _ in range(8)]
         for stream in streams:
             read_until(stream, b"event: live")
@@ -174,7 +174,7 @@ def read_until(client: socket.socket, mark: bytes) -> bytes:
 
 
 def test_one_address_does_not_take_the_room_of_others(app):
-    with serving(app, Limits(most=40, per_address=20)) as site:
+    with serving(app, ConnectionLimits(most=40, per_address=20)) as site:
         other = [site.open(HALF, "127.0.0.2") for _ in range(10)]
         for _ in range(100):
             site.open(HALF)
@@ -289,7 +289,7 @@ def test_an_answer_that_is_taken_slowly_is_given_whole():
 
 
 def test_an_answer_on_its_way_is_cut_off_only_if_nobody_else_keeps_us_waiting():
-    with serving(large, Limits(most=4, per_address=4)) as site:
+    with serving(large, ConnectionLimits(most=4, per_address=4)) as site:
         taking = [site.open(GET, room=4096) for _ in range(3)]
         time.sleep(0.3)
         first = site.open(HALF)

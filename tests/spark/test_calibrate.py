@@ -6,13 +6,14 @@ from math import isfinite
 
 from pyspark.sql import SparkSession
 
+from benchmarks.support.slice_costs import slice_costs, tabled
 from weft.engine.slicing.method import MEASURED
 from weft.plan.cost import Constants
-from weft.spark.batch.calibrate import _tabled, constants, slice_costs
+from weft.spark.batch.calibrate import constants
 
 
 def test_slice_costs(spark: SparkSession) -> None:
-    assert len(_tabled(1 << 10).lookup_table(1 << 16) or ()) == 1 << 10
+    assert len(tabled(1 << 10).lookup_table(1 << 16) or ()) == 1 << 10
     costs = slice_costs(spark, rows=20_000, repeats=1)
     # One look at a few rows, on a machine with other work, may see no difference.
     assert costs.search >= 0

@@ -117,6 +117,25 @@ def test_sparks_own_tree_gives_it_away(
     assert (refused is not None) or options
 
 
+@pytest.mark.parametrize(
+    ("order", "says"),
+    [
+        ("x DESC", None),
+        ("(SELECT 1)", "ScalarSubquery"),
+        ("reflect('java.lang.System', 'exit')", "a call of 'reflect'"),
+        ("nothing", "is not a column"),
+    ],
+)
+def test_what_within_group_orders_by_is_judged_too(
+    spark: SparkSession, order: str, says: str | None
+) -> None:
+    sql = f"percentile_cont(0.5) WITHIN GROUP (ORDER BY {order}) FILTER (WHERE x > 1)"
+    read = "percentile_cont(0.5) WITHIN GROUP (ORDER BY x + nothing) FILTER (WHERE x > 1)"
+    parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(sql)
+    refused = tree_refusal(read, json.loads(parsed.toJSON()), lambda parts: parts[0] == "x")
+    assert refused is None if says is None else says in str(refused)
+
+
 def test_what_substitution_uncovers_is_refused_by_the_tree(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,15 +10,18 @@ from weft.algebra.catalogue import BY_NAME, BY_ORDER, Function
 from weft.algebra.lowering import Columns, Types, has_own_sum
 from weft.algebra.monoid import Partial
 from weft.algebra.part import Option, Part
+from weft.algebra.regression import FUNCTIONS as REGRESSIONS
 
 OF_DOUBLES = frozenset(
     (
         *("product", "var_pop", "var_samp", "stddev_pop", "stddev_samp", "skewness", "kurtosis"),
-        *("covar_pop", "covar_samp", "corr", "approx_percentile"),
+        *("covar_pop", "covar_samp", "corr", "approx_percentile", "percentile", "percentile_disc"),
+        *REGRESSIONS,
     )
 )
 """Functions of doubles, whatever their arguments are."""
-OF_SUMS = frozenset(("sum", "try_sum", "sum_distinct", "avg"))
+OF_SUMS = frozenset(("sum", "try_sum", "sum_distinct", "avg", "try_avg"))
+OF_TEXTS = frozenset(("listagg", "listagg_at"))
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,16 @@ class Aggregate:
         >>> [str(part) for part in Aggregate("sum", ("name",)).parts_for(["string"])]
         ['sum(CAST(name AS DOUBLE))']
         """
-        if not types or len(types) != len(self.args):
+        if not types:
             return self.parts
-        if self.function == "avg" and types[0].lower() == "bigint":
+        if self.function in ("avg", "try_avg") and types[0].lower() == "bigint":
             return (Part("sum", _as_doubles(self.args, types), self.where), self.parts[1])
         added = self.function in OF_SUMS and not has_own_sum(types[0])
         if self.function in OF_DOUBLES or added:
             return replace(self, args=_as_doubles(self.args, types)).parts
+        if self.function in OF_TEXTS and not types[0].lower().startswith("string"):
+            text = f"CAST({self.args[0]} AS STRING)"
+            return replace(self, args=(text, *self.args[1:])).parts
         return self.parts
 
     def ordered(self, by: str) -> Aggregate:

@@ -16,12 +16,14 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
     "last_n_at": (10,),
     "approx_count_distinct": (9,),
     "approx_percentile": (30565, "value", 0.5),
+    "min_by_n": (10,),
+    "max_by_n": (10,),
 }
 _ARGUMENTS = ("x", "y")
 
 
 @dataclass(frozen=True)
-class Card:
+class AggregateCard:
     """What one aggregate keeps per slice, and what may be done with it."""
 
     name: str
@@ -37,7 +39,7 @@ class Card:
     note: str
 
 
-def cards() -> tuple[Card, ...]:
+def cards() -> tuple[AggregateCard, ...]:
     """A card for every aggregate function, in the order of the catalogue.
 
     >>> [card.parts for card in cards() if card.name == "avg(x)"]
@@ -46,13 +48,13 @@ def cards() -> tuple[Card, ...]:
     return tuple(_card(function) for function in FUNCTIONS)
 
 
-def _card(function: Function) -> Card:
+def _card(function: Function) -> AggregateCard:
     arity = max(1, function.arity[0])
     options = _OPTIONS.get(function.name, ())
     parts = function.parts(_ARGUMENTS[:arity], None, options)
     monoids = [monoid_of(part) for part in parts]
     orders: tuple[Order, ...] = ("all", "ties", "any")
-    return Card(
+    return AggregateCard(
         name=_written(function, arity),
         aliases=function.aliases,
         parts=tuple(part.kind for part in parts),
@@ -72,8 +74,10 @@ def _card(function: Function) -> Card:
 def _written(function: Function, arity: int) -> str:
     if function.written is not None:
         return function.written
-    constant = {"first_n": ", n", "last_n": ", n", "approx_percentile": ", p"}
-    args = ", ".join(_ARGUMENTS[:arity]) + constant.get(function.name, "")
+    percentiles = dict.fromkeys(("approx_percentile", "percentile", "percentile_disc"), ", p")
+    constant = {"first_n": ", n", "last_n": ", n", "listagg": ", s"} | percentiles
+    names = _ARGUMENTS[::-1] if function.name.startswith("regr_") else _ARGUMENTS  # y, then x
+    args = ", ".join(names[:arity]) + constant.get(function.name, "")
     return f"{function.name}({args})"
 
 

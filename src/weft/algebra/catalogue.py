@@ -9,9 +9,13 @@ from typing import Any
 from typing import Literal as OneOf
 
 from weft.algebra import lowering as low
+from weft.algebra.collected import lower_text, text_sql
+from weft.algebra.counted import lower_mode, lower_percentile, mode_sql, percentile_sql
 from weft.algebra.lowering import Columns, Types
 from weft.algebra.monoid import Partial
 from weft.algebra.part import Option, Part
+from weft.algebra.regression import FUNCTIONS as REGRESSIONS
+from weft.algebra.regression import lower_regression, regression_sql
 from weft.algebra.sketches import estimate_distinct, estimate_quantiles
 
 Args = tuple[str, ...]
@@ -98,6 +102,42 @@ def _percentile_sql(columns: Columns, options: tuple[Option, ...], types: Types)
     return f"CASE WHEN kll_sketch_get_n_double({sketch}) > 0 THEN {value} END"
 
 
+def _most(kind: str) -> MakeParts:
+    """The n first or last rows by the second argument; of the first argument, nulls too."""
+
+    def parts(args: Args, where: str | None, options: tuple[Option, ...]) -> tuple[Part, ...]:
+        return (Part(kind, (f"named_struct('x', {args[0]})", args[1]), where, options),)
+
+    return parts
+
+
+def _lower_most(partials: Sequence[Partial], options: tuple[Option, ...]) -> list[Any] | None:
+    values = [value for _, (value,) in partials[0][0]]
+    return values or None
+
+
+def _most_sql(columns: Columns, options: tuple[Option, ...], types: Types) -> str:
+    return "CASE WHEN size({0}) > 0 THEN {0}.value.x END".format(*columns[0])
+
+
+def _reversed(lower: Lower) -> Lower:
+    def backwards(partials: Sequence[Partial], options: tuple[Option, ...]) -> Any:
+        found = lower(partials, options)
+        return None if found is None else found[::-1]
+
+    return backwards
+
+
+def _regression(name: str) -> Function:
+    return Function(
+        name,
+        _kinds("comoments"),
+        lambda partials, options: lower_regression(name, partials[0]),
+        lambda columns, options, types: regression_sql(name, columns),
+        arity=(2, 2),
+    )
+
+
 _LAST_N = "reverse(slice(reverse(collect_list({0}){where}), 1, {n}))"
 
 BY_ORDER = {
@@ -108,6 +148,7 @@ BY_ORDER = {
     "first_n": "first_n(x, n)",
     "last_n": "last_n(x, n)",
     "collect_list": "collect_list(x)",
+    "listagg": "listagg(x, s)",
 }
 """Functions whose answer depends on order, and how they are written. Under the name with `_at`
 each has a form that takes an order column as its last argument."""
@@ -170,6 +211,13 @@ FUNCTIONS: tuple[Function, ...] = (
         lambda columns, options, types: low.lower_mean_sql(columns[0][0], columns[1][0], types),
         aliases=("mean",),
         note="of integers, the exact sum divided as a double; of bigint, a sum of doubles",
+    ),
+    Function(
+        "try_avg",
+        _kinds("try_sum", "count"),
+        lambda partials, options: low.lower_try_mean(partials[0], partials[1][0]),
+        lambda columns, options, types: low.lower_mean_sql(columns[0][0], columns[1][0], types),
+        note="null where a sum of decimals or intervals overflows",
     ),
     Function(
         "geo_mean",
@@ -258,6 +306,7 @@ FUNCTIONS: tuple[Function, ...] = (
         ),
         arity=(2, 2),
     ),
+    *(_regression(name) for name in REGRESSIONS),
     Function(
         "first",
         _kinds("first"),
@@ -290,6 +339,24 @@ FUNCTIONS: tuple[Function, ...] = (
     ),
     Function("min_by", _kinds("min_by"), _component(1), _column(1), arity=(2, 2)),
     Function("max_by", _kinds("max_by"), _component(1), _column(1), arity=(2, 2)),
+    Function(
+        "min_by_n",
+        _most("first_n_at"),
+        _lower_most,
+        _most_sql,
+        arity=(2, 2),
+        written="min_by(x, y, n)",
+        note="the n values of x whose y is least, as an array",
+    ),
+    Function(
+        "max_by_n",
+        _most("last_n_at"),
+        _reversed(_lower_most),
+        lambda columns, options, types: f"reverse({_most_sql(columns, options, types)})",
+        arity=(2, 2),
+        written="max_by(x, y, n)",
+        note="the n values of x whose y is greatest, as an array",
+    ),
     Function(
         "first_n",
         _optioned("first_n"),
@@ -342,6 +409,44 @@ FUNCTIONS: tuple[Function, ...] = (
         note="in no particular order, as in Spark",
     ),
     Function(
+        "listagg",
+        _kinds("list"),
+        lambda partials, options: lower_text(partials[0][0], options),
+        lambda columns, options, types: text_sql(columns[0][0], options),
+        aliases=("string_agg",),
+        distinct="other",
+        note="WITHIN GROUP (ORDER BY ...) in one direction; without it in no particular order",
+    ),
+    Function(
+        "listagg_distinct",
+        _kinds("set"),
+        lambda partials, options: lower_text(sorted(partials[0][0]), options),
+        lambda columns, options, types: text_sql(f"array_sort({columns[0][0]})", options),
+        written="listagg(DISTINCT x, s)",
+        note="of texts, in their order",
+    ),
+    Function(
+        "percentile",
+        _kinds("counts"),
+        lambda partials, options: lower_percentile(partials[0], options, discrete=False),
+        lambda columns, options, types: percentile_sql(columns, options, discrete=False),
+        note="exact; median(x) and percentile_cont(p) WITHIN GROUP (ORDER BY x) are it too",
+    ),
+    Function(
+        "percentile_disc",
+        _kinds("counts"),
+        lambda partials, options: lower_percentile(partials[0], options, discrete=True),
+        lambda columns, options, types: percentile_sql(columns, options, discrete=True),
+        note="exact; written percentile_disc(p) WITHIN GROUP (ORDER BY x)",
+    ),
+    Function(
+        "mode",
+        _kinds("counts"),
+        lambda partials, options: lower_mode(partials[0], options),
+        lambda columns, options, types: mode_sql(columns, options),
+        note="of several, the least (Spark: any); WITHIN GROUP (ORDER BY x DESC) the greatest",
+    ),
+    Function(
         "approx_count_distinct",
         _optioned("hll"),
         lambda partials, options: estimate_distinct(partials[0]),
@@ -384,19 +489,37 @@ FUNCTIONS += tuple(
         ("collect_list", _kinds("list_at")),
     )
 )
+FUNCTIONS += (
+    Function(
+        "listagg_at",
+        _kinds("list_at"),
+        lambda partials, options: lower_text([text for _, text in partials[0][0]], options),
+        lambda columns, options, types: text_sql(f"{columns[0][0]}.value", options),
+        arity=(2, 2),
+        written="listagg(x, s) by event time",
+        note="or WITHIN GROUP (ORDER BY ...)",
+    ),
+)
 
 BY_NAME: dict[str, Function] = {
     name: function for function in FUNCTIONS for name in (function.name, *function.aliases)
 }
 """Every function by its name and aliases."""
 
+REWRITTEN = ("count_if", "median", "percentile_cont", "regr_avgx", "regr_avgy")
+"""Names that a query may call and that are another function of the catalogue: see `calls`."""
+
 CALLABLE: tuple[str, ...] = (
-    "count_if",
+    *REWRITTEN,
     *(name for name, function in BY_NAME.items() if function.written is None),
 )
 """The names that a query may call."""
 
+WITH_COUNT = {"min_by": "min_by_n", "max_by": "max_by_n"}
+"""What a function is with a third argument, how many values."""
+
 OVER_DISTINCT = {"count": "count_distinct", "sum": "sum_distinct", "collect_list": "collect_set"}
+OVER_DISTINCT |= {"listagg": "listagg_distinct"}
 """What a function is over distinct values."""
 
 IGNORING_NULLS = {"first": "first_valid", "last": "last_valid"}

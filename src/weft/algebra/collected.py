@@ -6,10 +6,11 @@ others keep older slices before newer ones, and Spark's own order within a slice
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from weft.algebra.monoid import Component, Laws, Monoid, Partial
-from weft.algebra.part import Part
+from weft.algebra.part import Option, Part
 from weft.algebra.values import order_key
 
 _VALUES = (Component("values", "array"),)
@@ -70,39 +71,35 @@ def set_monoid(part: Part) -> Monoid:
     )
 
 
-def first_n_monoid(part: Part) -> Monoid:
-    """The first n values that are not null; n is the part's option."""
-    (n,) = part.options
-    assert isinstance(n, int)
+def _list_n(kind: str, cut: slice, sql: str, note: str) -> Monoid:
     return Monoid(
-        kind="first_n",
+        kind=kind,
         laws=Laws(commutative=False, invertible=False, idempotent=False),
         components=_VALUES,
         identity=((),),
         lift=_list_lift,
-        combine=lambda older, newer: ((older[0] + newer[0])[:n],),
-        partial_sql=(f"slice(collect_list({{0}}){{where}}, 1, {n})",),
-        merge_sql=(f"slice({_JOINED}, 1, {n})",),
+        combine=lambda older, newer: ((older[0] + newer[0])[cut],),
+        partial_sql=(sql.format("collect_list({0}){where}"),),
+        merge_sql=(sql.format(_JOINED),),
         order="all",
-        note="at most n values, none null",
+        note=note,
     )
+
+
+def first_n_monoid(part: Part) -> Monoid:
+    """The first n values that are not null; n is the part's option."""
+    (n,) = part.options
+    assert isinstance(n, int)
+    return _list_n("first_n", slice(n), f"slice({{0}}, 1, {n})", "at most n values, none null")
 
 
 def last_n_monoid(part: Part) -> Monoid:
     """The last n values that are not null; n is the part's option."""
     (n,) = part.options
     assert isinstance(n, int)
-    return Monoid(
-        kind="last_n",
-        laws=Laws(commutative=False, invertible=False, idempotent=False),
-        components=_VALUES,
-        identity=((),),
-        lift=_list_lift,
-        combine=lambda older, newer: ((older[0] + newer[0])[-n:],),
-        partial_sql=(f"reverse(slice(reverse(collect_list({{0}}){{where}}), 1, {n}))",),
-        merge_sql=(f"reverse(slice(reverse({_JOINED}), 1, {n}))",),
-        order="all",
-        note="at most n values, none null, in order of arrival",
+    sql = f"reverse(slice(reverse({{0}}), 1, {n}))"
+    return _list_n(
+        "last_n", slice(-n, None), sql, "at most n values, none null, in order of arrival"
     )
 
 
@@ -158,6 +155,28 @@ def last_n_at_monoid(part: Part) -> Monoid:
     assert isinstance(n, int)
     sql = f"reverse(slice(reverse({{0}}), 1, {n}))"
     return _list_at("last_n_at", slice(-n, None), sql, True, "at most n values")
+
+
+def lower_text(values: Sequence[Any], options: Sequence[Option]) -> str | None:
+    """Texts end to end, with the separator between them; null of none.
+
+    Options are the separator, and `ASC`, or `DESC` where the values come last first.
+    """
+    separator, direction = options
+    listed = values if direction == "ASC" else values[::-1]
+    return str(separator).join(listed) if listed else None
+
+
+def text_sql(values: str, options: Sequence[Option]) -> str:
+    """`lower_text` in Spark SQL; the separator in hexadecimal, which no setting reads otherwise.
+
+    >>> text_sql("p0_values", ("; ", "ASC"))
+    "CASE WHEN size(p0_values) > 0 THEN array_join(p0_values, CAST(X'3B20' AS STRING)) END"
+    """
+    separator, direction = options
+    listed = values if direction == "ASC" else f"reverse({values})"
+    constant = f"CAST(X'{str(separator).encode().hex().upper()}' AS STRING)"
+    return f"CASE WHEN size({values}) > 0 THEN array_join({listed}, {constant}) END"
 
 
 MONOIDS = (LIST, LIST_AT)

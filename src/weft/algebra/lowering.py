@@ -92,6 +92,13 @@ def lower_mean(total: Any, n: int) -> Any:
     return float(total) / float(n)
 
 
+def lower_try_mean(total: Partial, n: int) -> Any:
+    """The mean, or null where the sum or a decimal mean of 38 digits overflows."""
+    mean = lower_mean(lower_try_sum(total), n)
+    wide = isinstance(mean, Decimal) and len(mean.as_tuple().digits) > 38
+    return None if wide else mean
+
+
 def lower_mean_sql(total: str, n: str, types: Types) -> str | None:
     """The mean in Spark SQL; None for decimals that SQL's division would cut short."""
     decimal = decimal_type(types)

@@ -9,11 +9,14 @@ from typing import Any, Literal
 Partial = tuple[Any, ...]
 """One value per component. None is Spark's null."""
 
-Family = Literal["long", "double", "boolean", "sum", "argument", "array", "pairs", "binary"]
+Family = Literal[
+    "long", "double", "boolean", "sum", "argument", "array", "pairs", "counts", "binary"
+]
 """A component's type. `sum` is the type of Spark's sum over the argument (long for integers,
 double for floats, a decimal ten digits wider for decimals); `argument` the argument's own type;
 `array` an array of it (of structs of all arguments if there are several); `pairs` an array of
-structs `at` (the second argument) and `value` (the first)."""
+structs `at` (the second argument) and `value` (the first); `counts` one of structs `value` and
+`n`, a long."""
 
 Order = Literal["any", "ties", "all"]
 """What depends on the order of combining: nothing; only which of several equals is kept, which

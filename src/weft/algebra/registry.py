@@ -8,6 +8,7 @@ from weft.algebra import (
     bits,
     by,
     collected,
+    counted,
     extremes,
     moments,
     positional,
@@ -20,7 +21,7 @@ from weft.errors import AggregateError
 
 _MONOIDS: dict[str, Monoid] = {
     monoid.kind: monoid
-    for family in (sums, extremes, moments, positional, by, bits, collected)
+    for family in (sums, extremes, moments, positional, by, bits, collected, counted)
     for monoid in family.MONOIDS
 }
 # Kinds whose monoid depends on the part: on its constants or its number of arguments.

@@ -41,6 +41,10 @@ def _pairs_type(arguments: Sequence[pa.DataType], at: int) -> pa.DataType:
     return pa.list_(pa.struct([("at", arguments[1]), ("value", arguments[0])]))
 
 
+def _counts_type(arguments: Sequence[pa.DataType], at: int) -> pa.DataType:
+    return pa.list_(pa.struct([("value", arguments[at]), ("n", pa.int64())]))
+
+
 _FAMILIES: dict[str, Callable[[Sequence[pa.DataType], int], pa.DataType]] = {
     "long": lambda arguments, at: pa.int64(),
     "double": lambda arguments, at: pa.float64(),
@@ -50,4 +54,5 @@ _FAMILIES: dict[str, Callable[[Sequence[pa.DataType], int], pa.DataType]] = {
     "sum": _sum_type,
     "array": _array_type,
     "pairs": _pairs_type,
+    "counts": _counts_type,
 }

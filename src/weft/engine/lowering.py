@@ -133,6 +133,7 @@ _LOWER: dict[str, Callable[..., pa.Array]] = {
     "max_by": _component(1),
     "collect_set": _component(0),
     "avg": _mean,
+    "try_avg": _mean,
     "var_pop": _variance(0, root=False),
     "var_samp": _variance(1, root=False),
     "stddev_pop": _variance(0, root=True),

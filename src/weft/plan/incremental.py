@@ -45,11 +45,6 @@ class ChangeReport:
     reason: str
     seconds: float
 
-    @property
-    def deviation(self) -> float:
-        """How far the plan is off what was expected: `cost / expected - 1`."""
-        return self.cost / self.expected - 1.0 if self.expected > 0.0 else 0.0
-
 
 @dataclass(frozen=True, eq=False)
 class Incremental:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from weft.algebra.positional import ordered
 from weft.algebra.registry import monoid_of
+from weft.query.progressions import cleaned
 from weft.query.window import Session, Window
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ class Layout:
     """The columns of one tree.
 
     A partial has the keys `k0, k1, ...` and, for part i, one column per component: `p{i}_{name}`.
-    Queries with fewer keys than the tree have a fold of their own. Targets are numbered through
-    the whole tree. First and last are kept with their time (`first_at`), because the rows of a
-    slice are in no order, and less so when predicates cut it.
+    Queries with fewer keys than the tree have a grouping set of their own. Targets are numbered
+    through the whole tree. First and last are kept with their time (`first_at`), because the rows
+    of a slice are in no order, and less so when predicates cut it.
     """
 
     queries: tuple[Query, ...]
@@ -60,7 +61,7 @@ class Layout:
     """Distinct predicates, in normalised SQL; None takes every row."""
     grouping_sets: tuple[GroupingSet, ...]
     places: tuple[tuple[int, int], ...]
-    """Of each query, its fold and the number of its target."""
+    """Of each query, its grouping set and the number of its target."""
     time: str
     types: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Spark's names of the types of the aggregates' arguments, as far as they are known."""
@@ -155,22 +156,14 @@ class Layout:
         """Whether combined partials have an `end`, because not every start tells it."""
         return not all(query.window.has_fixed_length for query in self.queries)
 
-    def progressions(self) -> list[tuple[int, int]]:
+    def progressions(self) -> tuple[tuple[int, int], ...]:
         """The edges of all windows as distinct `(offset, step)`, none contained in another."""
-        found = sorted(
-            {
-                progression
-                for fold in self.grouping_sets
-                for target in fold.targets
-                for progression in target.window.progressions()
-            },
-            key=lambda progression: progression[::-1],
+        return cleaned(
+            progression
+            for grouping_set in self.grouping_sets
+            for target in grouping_set.targets
+            for progression in target.window.progressions()
         )
-        kept: list[tuple[int, int]] = []
-        for offset, step in found:
-            if not any(step % t == 0 and (offset - b) % t == 0 for b, t in kept):
-                kept.append((offset, step))
-        return kept
 
 
 def parts_of(call: Aggregate, types: Mapping[str, str]) -> tuple[Part, ...]:

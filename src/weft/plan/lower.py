@@ -6,7 +6,7 @@ from functools import partial
 
 from weft.errors import PlanError
 from weft.plan.layout import Layout
-from weft.plan.steps import Select, Steps, Where
+from weft.plan.steps import Project, Steps, Where
 from weft.plan.time_axis import TimeAxis, quote
 from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
@@ -36,7 +36,7 @@ def lowered(layout: Layout, query: Query, axis: TimeAxis) -> Steps:
     listed = tuple((sql, quote(name)) for name, sql in columns.items())
     condition = having_condition(layout, query, axis)
     having = () if condition is None else (Where(condition),)
-    return (Where(f"target = {target}"), *having, Select(listed))
+    return (Where(f"target = {target}"), *having, Project(listed))
 
 
 def having_condition(layout: Layout, query: Query, axis: TimeAxis) -> str | None:

@@ -9,6 +9,7 @@ from weft.query.query import Query
 # are lost in proportion to the squares that it was made of; a standard deviation loses half as
 # many digits again, and a correlation in proportion to how little its arguments vary.
 _VARIES = "coalesce(max({0} * {0}){where} / nullif(var_pop({0}){where}, 0D), 0D)"
+_SLOPE = "max({0} * {0} + {1} * {1}){where} / nullif(var_pop({1}){where}, 0D)"
 _SCALES = {
     "sum": "sum(abs({0})){where}",
     "try_sum": "sum(abs({0})){where}",
@@ -20,6 +21,13 @@ _SCALES = {
     "covar_pop": "max(abs({0})){where} * max(abs({1})){where}",
     "covar_samp": "max(abs({0})){where} * max(abs({1})){where}",
     "corr": f"1D + {_VARIES} + {_VARIES.replace('{0}', '{1}')}",
+    "regr_sxx": "sum({1} * {1}){where}",
+    "regr_syy": "sum({0} * {0}){where}",
+    "regr_sxy": "sum({0} * {0} + {1} * {1}){where}",
+    "regr_slope": _SLOPE,
+    "regr_intercept": f"max(abs({{0}})){{where}} + ({_SLOPE}) * max(abs({{1}})){{where}}",
+    "regr_r2": f"1D + {_VARIES} + {_VARIES.replace('{0}', '{1}')}",
+    "try_avg": "avg(abs({0})){where}",
     "skewness": f"1D + pow({_VARIES}, 1.5D)",
     "kurtosis": f"1D + pow({_VARIES}, 2D)",
 }

@@ -85,14 +85,14 @@ def views(
     else:
         slices = quote(f"{prefix}slices")
         yield slices, to_select(select.slices(layout, axis), table)
-        for number, fold in enumerate(layout.grouping_sets):
+        for number, grouping_set in enumerate(layout.grouping_sets):
             suffix = str(number + 1) if len(layout.grouping_sets) > 1 else ""
             kept = slices
-            if len(fold.keys) < len(layout.keys):
+            if len(grouping_set.keys) < len(layout.keys):
                 kept = quote(f"{prefix}folded{suffix}")
-                yield kept, to_select(select.folded(layout, fold), slices)
+                yield kept, to_select(select.folded(layout, grouping_set), slices)
             answers[number] = quote(f"{prefix}windows{suffix}")
-            yield answers[number], to_select(select.windows(layout, fold), kept)
+            yield answers[number], to_select(select.windows(layout, grouping_set), kept)
     for query, (fold_number, _) in zip(layout.queries, layout.places, strict=True):
         wanted = lowered(layout, query, axis)
         yield quote(query.name), to_select(wanted, answers[fold_number])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from weft.algebra.registry import spark_merge, spark_partial
 from weft.plan.layout import GroupingSet, Layout, WindowSpec
-from weft.plan.steps import Columns, Extend, Group, Select, Step, Steps, Where
+from weft.plan.steps import Columns, Extend, Group, Project, Step, Steps, Where
 from weft.plan.time_axis import TimeAxis
 
 if TYPE_CHECKING:
@@ -26,18 +26,21 @@ def slice_start(progressions: Sequence[tuple[int, int]], time: str) -> str:
     >>> slice_start([(0, 5), (2, 7)], "t")
     'greatest(t - pmod(t - 0L, 5L), t - pmod(t - 2L, 7L))'
     """
-    if len(progressions) == 1:
-        return _edge(time, *progressions[0])
-    if len(progressions) <= GREATEST_LIMIT:
-        edges = ", ".join(_edge(time, offset, step) for offset, step in progressions)
-        return f"greatest({edges})"
+    few = len(progressions) <= GREATEST_LIMIT
+    return computed_edge(progressions, time) if few else listed_edge(progressions, time)
+
+
+def computed_edge(progressions: Sequence[tuple[int, int]], time: str) -> str:
+    """The latest edge at or before a time, each progression by a term of its own."""
+    edges = [f"{time} - pmod({time} - {offset}L, {step}L)" for offset, step in progressions]
+    return edges[0] if len(edges) == 1 else f"greatest({', '.join(edges)})"
+
+
+def listed_edge(progressions: Sequence[tuple[int, int]], time: str) -> str:
+    """The same over a list of the progressions in one literal: slower, of any length."""
     listed = json.dumps([{"a": offset, "s": step} for offset, step in progressions])
     table = f"from_json('{listed}', 'array<struct<a:bigint,s:bigint>>')"
     return f"array_max(transform({table}, e -> {time} - pmod({time} - e.a, e.s)))"
-
-
-def _edge(time: str, offset: int, step: int) -> str:
-    return f"{time} - pmod({time} - {offset}L, {step}L)"
 
 
 def signature(predicates: Sequence[str | None]) -> str:
@@ -93,10 +96,10 @@ def merges(layout: Layout, order: str) -> Columns:
     return tuple(found)
 
 
-def folded(layout: Layout, fold: GroupingSet) -> Steps:
-    """The partials of a fold, from the tree's: the keys that it does not ask for go."""
+def folded(layout: Layout, grouping_set: GroupingSet) -> Steps:
+    """The partials of a grouping set, from the tree's: the keys that it does not ask for go."""
     names = ["slice", *([] if len(layout.predicates) == 1 else ["fragment"])]
-    names += [f"k{i}" for i in fold.keys]
+    names += [f"k{i}" for i in grouping_set.keys]
     return (Group(same(names), (*bounds(layout), *merges(layout, "slice"))),)
 
 
@@ -107,14 +110,14 @@ def bounds(layout: Layout, first: str = "first", last: str = "last") -> Columns:
     return ((f"min({first})", "first"), (f"max({last})", "last"))
 
 
-def windows(layout: Layout, fold: GroupingSet) -> Steps:
+def windows(layout: Layout, grouping_set: GroupingSet) -> Steps:
     """The combined partials of every window, from its slices: each slice goes to its windows."""
     steps: list[Step] = []
     if len(layout.predicates) == 1:
-        steps.append(Extend(((f"explode({_targets(fold.targets)})", "q"),)))
+        steps.append(Extend(((f"explode({_targets(grouping_set.targets)})", "q"),)))
     else:
         by_predicate = [
-            [target for target in fold.targets if target.predicate == number]
+            [target for target in grouping_set.targets if target.predicate == number]
             for number in range(len(layout.predicates))
         ]
         steps.append(Extend((("explode(fragment)", "p"),)))
@@ -123,7 +126,7 @@ def windows(layout: Layout, fold: GroupingSet) -> Steps:
     steps.append(Where(f"{since} < q.r"))
     starts = f"explode(sequence(slice - {since}, slice - q.r + 1, -q.s))"
     steps.append(Extend(((starts, "start"),)))
-    keys = (("q.n", "target"), *same(["start", *(f"k{i}" for i in fold.keys)]))
+    keys = (("q.n", "target"), *same(["start", *(f"k{i}" for i in grouping_set.keys)]))
     return (*steps, Group(keys, merges(layout, "slice")))
 
 
@@ -233,7 +236,7 @@ def _runs(link: Link) -> list[tuple[int, int]]:
 def tagged(layout: Layout, target: int) -> Steps:
     """A window's instances as the answers of a target."""
     names = ["start", *(f"k{i}" for i in range(len(layout.keys))), *layout.part_columns]
-    return (Select(((str(target), "target"), *same(names))),)
+    return (Project(((str(target), "target"), *same(names))),)
 
 
 def same(names: Sequence[str]) -> Columns:

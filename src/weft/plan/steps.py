@@ -24,7 +24,7 @@ class Extend:
 
 
 @dataclass(frozen=True)
-class Select:
+class Project:
     """Keep just these columns."""
 
     columns: Columns
@@ -38,7 +38,7 @@ class Group:
     aggregates: Columns
 
 
-Step = Where | Extend | Select | Group
+Step = Where | Extend | Project | Group
 Steps = tuple[Step, ...]
 
 

@@ -40,7 +40,7 @@ FEW = 12
 
 
 @dataclass(frozen=True)
-class Node:
+class WindowBox:
     """A window in the picture, or a stand-in for those that are left out."""
 
     label: str
@@ -116,7 +116,7 @@ def _chosen(plan: Plan | CoveragePlan, tree: int | None) -> tuple[CoveragePlan, 
     return plan.coverages[tree - 1], []
 
 
-def _nodes(coverage: CoveragePlan, most: int) -> list[Node]:
+def _nodes(coverage: CoveragePlan, most: int) -> list[WindowBox]:
     """The windows that feed most others, each after its upstream, and stand-ins for the rest."""
     order = [node for node, _, _ in walk(coverage.upstream)]
     fed = [1] * len(order)
@@ -127,7 +127,7 @@ def _nodes(coverage: CoveragePlan, most: int) -> list[Node]:
     # An upstream feeds strictly more than what it feeds, so a prefix of this order is closed.
     kept = set(sorted(order, key=lambda node: -fed[node])[:most])
     asked, factors = Counter(coverage.index), set(coverage.factors)
-    nodes: list[Node] = []
+    nodes: list[WindowBox] = []
     place: dict[int | None, int | None] = {None: None}
     left_out: Counter[int | None] = Counter()
     for node in order:
@@ -143,13 +143,13 @@ def _nodes(coverage: CoveragePlan, most: int) -> list[Node]:
         elif asked[node] > 1:
             label += f"\n{asked[node]:,} queries"
         pieces = coverage.pieces[node]
-        nodes.append(Node(label, place[up], pieces, node in factors, node))
+        nodes.append(WindowBox(label, place[up], pieces, node in factors, node))
     for up, count in left_out.items():
-        nodes.append(Node(f"{count:,} more\nwindows", place[up], None))
+        nodes.append(WindowBox(f"{count:,} more\nwindows", place[up], None))
     return nodes
 
 
-def _places(nodes: Sequence[Node]) -> list[tuple[float, float]]:
+def _places(nodes: Sequence[WindowBox]) -> list[tuple[float, float]]:
     """Across by distance from the rows; down by leaves, a window amid those that it feeds."""
     below: dict[int | None, list[int]] = {}
     for number, node in enumerate(nodes):
@@ -175,7 +175,7 @@ def _places(nodes: Sequence[Node]) -> list[tuple[float, float]]:
 def _draw(
     axes: Axes,
     coverage: CoveragePlan,
-    nodes: Sequence[Node],
+    nodes: Sequence[WindowBox],
     where: Sequence[tuple[float, float]],
 ) -> None:
     depth, bottom = max(x for x, _ in where), max(y for _, y in where)
@@ -219,7 +219,7 @@ def _box(axes: Axes, place: tuple[float, float], label: str, colour: str, line: 
     axes.text(*place, label, fontsize=size, ha="center", va="center", linespacing=1.1)
 
 
-def _possible(coverage: CoveragePlan, nodes: Sequence[Node]) -> set[tuple[int, int]]:
+def _possible(coverage: CoveragePlan, nodes: Sequence[WindowBox]) -> set[tuple[int, int]]:
     """Pairs of drawn windows of which one could feed the other."""
     drawn = [(number, node.window) for number, node in enumerate(nodes) if node.window is not None]
     windows = [coverage.windows[window] for _, window in drawn]

@@ -10,6 +10,8 @@ from weft.algebra.catalogue import (
     CALLABLE,
     IGNORING_NULLS,
     OVER_DISTINCT,
+    REWRITTEN,
+    WITH_COUNT,
     Function,
 )
 from weft.algebra.part import Option
@@ -19,7 +21,8 @@ from weft.query.expression import check_scalar, function_name
 from weft.query.functions import AGGREGATES, UNSERVED
 from weft.query.normal import normal
 from weft.query.syntax.lexer import place
-from weft.query.syntax.tree import Call, Literal, Node, Op, Star, walk
+from weft.query.syntax.literals import string_value
+from weft.query.syntax.tree import Call, Case, Cast, Literal, Node, Op, Star, walk
 from weft.query.syntax.writer import write
 
 
@@ -39,15 +42,20 @@ def make_aggregate(sql: str, call: Call) -> Aggregate:
             raise _fail(sql, part, f"{function_name(part)} inside {name}: aggregates do not nest")
     where = call.where
     args = call.args
+    if call.order and name not in _TAKE_ORDER:
+        raise _fail(sql, call, f"{name} takes no WITHIN GROUP; {', '.join(_TAKE_ORDER)} do")
+    if call.distinct and name in REWRITTEN:
+        raise _fail(sql, call, f"{name}(DISTINCT ...) is not served")
     if name == "count_if":
-        if len(args) != 1 or call.distinct:
-            raise _fail(sql, call, "count_if takes one condition, without DISTINCT")
+        if len(args) != 1:
+            raise _fail(sql, call, "count_if takes one condition")
         # FILTER comes first, as in Spark: what it keeps out, the condition never sees.
         where = args[0] if where is None else Op("AND", (where, args[0]), at=where.at)
         name, args = "count", (Star(at=call.at),)
-    function = BY_NAME[name]
-    args, options, ignoring = _constants(sql, call, function, args)
-    function = _variant(sql, call, function, ignoring)
+    elif name.startswith("regr_"):
+        name, args = _of_pairs(sql, call, name)
+    args, options, ignoring = _constants(sql, call, name, args)
+    function = _variant(sql, call, _function(name, args, options), ignoring)
     args = _counted(sql, call, function, args)
     for operand in (*args, *([] if where is None else [where])):
         check_scalar(sql, operand)
@@ -61,6 +69,38 @@ def make_aggregate(sql: str, call: Call) -> Aggregate:
         None if where is None else write(normal(where)),
         options,
     )
+
+
+_TAKE_ORDER = ("listagg", "string_agg", "mode", "percentile_cont", "percentile_disc")
+
+
+def _of_pairs(sql: str, call: Call, name: str) -> tuple[str, tuple[Node, ...]]:
+    """A regression's function and arguments: its means are those of the pairs without a null.
+
+    That is how Spark defines them; a mean of decimals is then one. The other is cast because
+    Spark casts it, and a text that is no number is null or an error.
+    """
+    if len(call.args) != 2:
+        raise _fail(sql, call, f"{name} takes 2 arguments, y and x, not {len(call.args)}")
+    y, x = call.args
+    if name in ("regr_avgx", "regr_avgy"):
+        value, other = (x, y) if name == "regr_avgx" else (y, x)
+        number = Cast("CAST", other, "DOUBLE", at=other.at)
+        present = Op("IS NOT NULL", (number,), at=other.at)
+        return "avg", (Case(None, ((present, value),), None, at=value.at),)
+    return name, call.args
+
+
+def _function(name: str, args: tuple[Node, ...], options: tuple[Option, ...]) -> Function:
+    """The function of the catalogue that a name with such arguments and constants means."""
+    if name in ("median", "percentile_cont"):
+        name = "percentile"
+    if name in WITH_COUNT and options:
+        name = WITH_COUNT[name]
+    function = BY_NAME[name]
+    if function.name == "listagg" and len(args) == 2:
+        return BY_NAME["listagg_at"]
+    return function
 
 
 def _fail(sql: str, node: Node, message: str) -> AggregateError:
@@ -116,15 +156,24 @@ def _counted(sql: str, call: Call, function: Function, args: tuple[Node, ...]) -
 
 
 def _constants(
-    sql: str, call: Call, function: Function, args: tuple[Node, ...]
+    sql: str, call: Call, name: str, args: tuple[Node, ...]
 ) -> tuple[tuple[Node, ...], tuple[Option, ...], bool]:
     """Split a call's arguments: expressions, constants, and whether nulls are ignored."""
-    name, ignoring = function.name, call.nulls == "IGNORE"
+    name = BY_NAME[name].name if name in BY_NAME else name
+    ignoring = call.nulls == "IGNORE"
     if name in IGNORING_NULLS and len(args) == 2:
         flag = args[1]
         if not (isinstance(flag, Literal) and flag.kind == "boolean"):
             raise _fail(sql, flag, f"{name}: the second argument must be true or false")
         return args[:1], (), ignoring or flag.text == "TRUE"
+    if name in WITH_COUNT and len(args) == 3:
+        return args[:2], (_whole(sql, name, "n", args[2]),), ignoring
+    if name in ("median", "percentile", "percentile_cont", "percentile_disc"):
+        return (*_percentile(sql, call, name), ignoring)
+    if name == "mode":
+        return (*_mode(sql, call), ignoring)
+    if name == "listagg":
+        return (*_listed(sql, call), ignoring)
     if name in ("first_n", "last_n"):
         if len(args) != 2:
             raise _fail(sql, call, f"{name} takes an expression and a number: {name}(x, 10)")
@@ -136,14 +185,74 @@ def _constants(
         if len(args) not in (2, 3):
             raise _fail(sql, call, "approx_percentile takes (x, percentage) or (x, p, accuracy)")
         accuracy = 10000 if len(args) < 3 else _whole(sql, name, "accuracy", args[2])
-        several = isinstance(args[1], Call) and function_name(args[1]) == "array"
-        listed = args[1].args if isinstance(args[1], Call) and several else (args[1],)
-        ranks = [_number(sql, name, "percentage", rank) for rank in listed]
-        for rank, node in zip(ranks, listed, strict=True):
-            if not 0.0 <= rank <= 1.0:
-                raise _fail(sql, node, f"{name}: percentage={rank} must be from 0 to 1")
-        return args[:1], (kll_size(accuracy), "array" if several else "value", *ranks), False
+        shape, *ranks = _ranks(sql, name, args[1])
+        return args[:1], (kll_size(accuracy), shape, *ranks), False
     return args, (), ignoring
+
+
+def _ranks(sql: str, name: str, given: Node) -> tuple[Option, ...]:
+    """Whether one value is asked for or an array, and the ranks from 0 to 1."""
+    several = isinstance(given, Call) and function_name(given) == "array"
+    listed = given.args if isinstance(given, Call) and several else (given,)
+    ranks = [_number(sql, name, "percentage", rank) for rank in listed]
+    for rank, node in zip(ranks, listed, strict=True):
+        if not 0.0 <= rank <= 1.0:
+            raise _fail(sql, node, f"{name}: percentage={rank} must be from 0 to 1")
+    return ("array" if several else "value", *ranks)
+
+
+def _percentile(sql: str, call: Call, name: str) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
+    """What an exact percentile is of, and its constants: shape, direction, ranks."""
+    args = call.args
+    if name == "median" and len(args) == 1:
+        return args, ("value", "ASC", 0.5)
+    if name == "percentile" and len(args) == 2:
+        shape, *ranks = _ranks(sql, name, args[1])
+        return args[:1], (shape, "ASC", *ranks)
+    if name in ("percentile_cont", "percentile_disc") and len(args) == len(call.order) == 1:
+        shape, *ranks = _ranks(sql, name, args[0])
+        return (call.order[0].value,), (shape, call.order[0].direction or "ASC", *ranks)
+    forms = {"median": "median(x)", "percentile": "percentile(x, p), without a frequency"}
+    accepted = forms.get(name, f"{name}(p) WITHIN GROUP (ORDER BY x)")
+    raise _fail(sql, call, f"{name} is served as {accepted}")
+
+
+def _mode(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
+    """What a mode is of, and which of several: the least (ASC), which Spark leaves open."""
+    args = call.args
+    if not args and len(call.order) == 1:
+        # Spark reads it so: with DESC the greatest of several, else the least.
+        return (call.order[0].value,), (call.order[0].direction or "ASC",)
+    flagged = len(args) == 2 and isinstance(args[1], Literal) and args[1].kind == "boolean"
+    if call.order or not (len(args) == 1 or flagged):
+        raise _fail(
+            sql, call, "mode is served as mode(x), mode(x, true), mode() WITHIN GROUP (ORDER BY x)"
+        )
+    return args[:1], ("ASC",)
+
+
+def _listed(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
+    """The values that a text is made of, what orders them, and the separator and direction."""
+    args = call.args
+    if len(args) not in (1, 2):
+        raise _fail(sql, call, "listagg takes (x) or (x, separator)")
+    given = args[1] if len(args) == 2 else Literal("null", "NULL")
+    separator = "" if isinstance(given, Literal) and given.kind == "null" else None
+    if isinstance(given, Literal) and separator is None:
+        separator = string_value(given)
+    if separator is None:
+        raise _fail(sql, given, "listagg: the separator must be a constant text")
+    ways = {one.direction or "ASC" for one in call.order}
+    if len(ways) > 1:
+        raise _fail(sql, call, "listagg: WITHIN GROUP is served in one direction, ASC or DESC")
+    itself = [normal(one.value) for one in call.order] == [normal(args[0])]
+    if not call.order or (call.distinct and itself):
+        return args[:1], (separator, *(ways or ("ASC",)))
+    if call.distinct:
+        raise _fail(sql, call, "listagg(DISTINCT x): WITHIN GROUP is ORDER BY x, as in Spark")
+    # A struct, so that a row whose order is null is kept: it comes first.
+    by = Call("struct", tuple(one.value for one in call.order), at=call.order[0].at)
+    return (args[0], by), (separator, *ways)
 
 
 def _number(sql: str, name: str, field: str, node: Node) -> float:

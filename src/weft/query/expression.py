@@ -83,8 +83,10 @@ def check_scalar(sql: str, node: Node) -> None:
                     f"{function_name(part)} is an aggregate; here only expressions over one row "
                     f"are accepted"
                 )
-            elif part.distinct or part.where is not None or part.nulls is not None:
-                reason = f"{function_name(part)} takes no DISTINCT, FILTER or NULLS clause"
+            elif part.called_as_aggregate:
+                reason = (
+                    f"{function_name(part)} takes no DISTINCT, FILTER, NULLS or WITHIN GROUP clause"
+                )
         if isinstance(part, Star):
             reason = "a star is accepted in count(*) only"
         if reason is not None:

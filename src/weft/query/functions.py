@@ -94,16 +94,12 @@ SPARK_AGGREGATES = frozenset(
 )
 """Every aggregate of Spark 4.3, served or not."""
 
-_VALUES = "keeps every value of a group: approx_percentile(x, p) keeps a sketch"
-_LIST = "depends on an order of rows: collect_list(x), and array_join over the answers"
-_SKETCH = "is a sketch in a format of Spark's own, which weft does not merge: approx_count_distinct"
-_REGRESSION = "is not served yet: it follows from covar_pop, var_pop and avg"
+_SKETCH = (
+    "is a sketch whose bytes depend on the order in which rows and sketches are merged: "
+    "approx_count_distinct(x) and approx_percentile(x, p) share one"
+)
 
 UNSERVED: dict[str, str] = {
-    **dict.fromkeys(
-        ("median", "mode", "percentile", "percentile_cont", "percentile_disc"), _VALUES
-    ),
-    **dict.fromkeys(("listagg", "string_agg"), _LIST),
     **dict.fromkeys(
         (
             *("approx_top_k", "approx_top_k_accumulate", "approx_top_k_combine"),
@@ -117,13 +113,6 @@ UNSERVED: dict[str, str] = {
         _SKETCH,
     ),
     **dict.fromkeys(
-        (
-            *("regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2", "regr_slope"),
-            *("regr_sxx", "regr_sxy", "regr_syy"),
-        ),
-        _REGRESSION,
-    ),
-    **dict.fromkeys(
         ("bitmap_and_agg", "bitmap_construct_agg", "bitmap_or_agg"),
         "is a bitmap in a format of Spark's own: count(DISTINCT x) is exact",
     ),
@@ -132,7 +121,6 @@ UNSERVED: dict[str, str] = {
     "collect_union": "is not served yet: collect_set(x)",
     "histogram_numeric": "depends on the order of rows: approx_percentile(x, array(...))",
     "measure": "is of metric views, which have their own aggregates",
-    "try_avg": "is null where a sum overflows: avg(x)",
 }
 """Aggregates of Spark that are not shared, why, and what is near; a batch runs them as they are."""
 

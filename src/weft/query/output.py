@@ -119,10 +119,13 @@ def _bare(name: Name, allowed: frozenset[str]) -> str:
 def _check_scalar_call(sql: str, call: Call) -> None:
     """A call around aggregates must be an ordinary function, and have aggregates in it."""
     name = function_name(call)
-    called_as_aggregate = call.distinct or call.where is not None or call.nulls is not None
     starred = any(isinstance(arg, Star) for arg in call.args)
     over_columns = any(isinstance(part, Name) for part in call.args)
-    if called_as_aggregate or starred or (over_columns and not any(map(is_aggregate, walk(call)))):
+    if (
+        call.called_as_aggregate
+        or starred
+        or (over_columns and not any(map(is_aggregate, walk(call))))
+    ):
         message = f"{name} is not an aggregate that weft serves{hint(name)}"
         raise AggregateError(place(sql, call.at, message))
 

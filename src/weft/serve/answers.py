@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from weft.query.query import Query
-from weft.serve.models import Answers, Column
+from weft.serve.models import AnswerColumn, Answers
 from weft.sinks.files import Folder
 
 LOOKED_AT = 500
@@ -60,9 +60,9 @@ def latest_answers(
         return nothing("No window of this query has closed yet.")
     whole = pa.concat_tables([t.select(columns) for t in tables], promote_options="permissive")
     windows, rows = _rows(whole, len(keys), limit)
-    kinds = [Column(name=n, type=str(whole.schema.field(n).type), role="key") for n in keys]
+    kinds = [AnswerColumn(name=n, type=str(whole.schema.field(n).type), role="key") for n in keys]
     kinds += [
-        Column(name=n, type=str(whole.schema.field(n).type), role="value") for n in query.aggs
+        AnswerColumn(name=n, type=str(whole.schema.field(n).type), role="value") for n in query.aggs
     ]
     return Answers(
         query=query.name, readable=True, reason="", slide=query.window.slide,

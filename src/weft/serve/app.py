@@ -18,7 +18,7 @@ from weft.query.sql import write_query
 from weft.serve import changing, events
 from weft.serve.answers import latest_answers
 from weft.serve.files import page_files
-from weft.serve.guard import App, Guard, Policy
+from weft.serve.guard import App, Policy, RequestGuard
 from weft.serve.models import (
     Answers,
     Detail,
@@ -33,7 +33,7 @@ from weft.serve.models import (
     Refusal,
 )
 from weft.serve.preview import place_of, preview, read_queries
-from weft.serve.source import Snapshot, Source
+from weft.serve.source import ApiSource, Snapshot
 from weft.serve.stream import StreamSource
 from weft.serve.view import plan_view
 
@@ -62,7 +62,7 @@ Name = Annotated[str, Path(min_length=1, max_length=LONGEST, pattern=r"^[^/]+$")
 class PlanText:
     """The plan's JSON, made once for each change however many pages ask."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ApiSource) -> None:
         self._source = source
         self._made: tuple[Snapshot, bytes] | None = None
 
@@ -75,7 +75,7 @@ class PlanText:
         return now.change, made[1]
 
 
-def make_app(source: Source, policy: Policy, stopping: threading.Event | None = None) -> App:
+def make_app(source: ApiSource, policy: Policy, stopping: threading.Event | None = None) -> App:
     """The guarded application; pages that listen for events are let go when `stopping` is set."""
     app = FastAPI(
         title="weft dashboard",
@@ -90,10 +90,10 @@ def make_app(source: Source, policy: Policy, stopping: threading.Event | None = 
     _changing(app, source)
     _page(app)
     app.add_middleware(GZipMiddleware, minimum_size=1024)
-    return Guard(app, policy)
+    return RequestGuard(app, policy)
 
 
-def _reading(app: FastAPI, source: Source, policy: Policy, stopping: threading.Event) -> None:
+def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threading.Event) -> None:
     text = PlanText(source)
     text.get()  # the first page is not kept waiting
     listeners = events.Listeners()
@@ -163,7 +163,7 @@ def _reading(app: FastAPI, source: Source, policy: Policy, stopping: threading.E
         return told.model_copy(update={"needs": needs})
 
 
-def _changing(app: FastAPI, source: Source) -> None:
+def _changing(app: FastAPI, source: ApiSource) -> None:
     secure: dict[str, Any] = {
         "responses": REFUSALS,
         "openapi_extra": {"security": [{"token": []}]},
@@ -194,7 +194,7 @@ def _changing(app: FastAPI, source: Source) -> None:
         return changing.change(source, verb, _asked(source.snapshot(), name).name)
 
 
-def _read(source: Source, asked: QueryText) -> Any:
+def _read(source: ApiSource, asked: QueryText) -> Any:
     time = source.time if isinstance(source, StreamSource) else None
     return read_queries(asked.sql, asked.name, time, source.snapshot())
 

@@ -13,7 +13,7 @@ from weft.errors import CheckpointError, EngineError
 from weft.query.query import Query
 from weft.query.sql import write_query
 from weft.serve.models import Done
-from weft.serve.source import Source
+from weft.serve.source import ApiSource
 from weft.serve.stream import StreamSource
 from weft.spark.streaming.changes import (
     Way,
@@ -37,7 +37,7 @@ _CHANGES: dict[Verb, Callable[..., Way]] = {
 }
 
 
-def obstacle(source: Source) -> str:
+def obstacle(source: ApiSource) -> str:
     """Why nothing can be changed here; empty if it can."""
     if not isinstance(source, StreamSource):
         return "This is a stored plan: it has no stream whose queries could change."
@@ -52,7 +52,7 @@ def obstacle(source: Source) -> str:
     return ""
 
 
-def changeable(source: Source) -> tuple[StreamSource, str]:
+def changeable(source: ApiSource) -> tuple[StreamSource, str]:
     """The stream and its checkpoint, or an error that says why it cannot be changed."""
     why = obstacle(source)
     if why:
@@ -62,7 +62,7 @@ def changeable(source: Source) -> tuple[StreamSource, str]:
     return source, source.checkpoint
 
 
-def add(source: Source, queries: list[Query], *, backfill: bool) -> Done:
+def add(source: ApiSource, queries: list[Query], *, backfill: bool) -> Done:
     """Add queries: by the running stream, or, of a job at rest, by `weft query add`."""
     stream, checkpoint = changeable(source)
     by: Way = "running"
@@ -76,7 +76,7 @@ def add(source: Source, queries: list[Query], *, backfill: bool) -> Done:
     return Done(queries=[query.name for query in queries], done="added", by=by)
 
 
-def needs(source: Source, queries: list[Query]) -> list[str] | None:
+def needs(source: ApiSource, queries: list[Query]) -> list[str] | None:
     """What a running stream does not project of what queries ask for; None if nobody can tell."""
     if obstacle(source) or not (isinstance(source, StreamSource) and source.running):
         return None
@@ -90,7 +90,7 @@ def needs(source: Source, queries: list[Query]) -> list[str] | None:
         return None
 
 
-def change(source: Source, verb: Verb, name: str) -> Done:
+def change(source: ApiSource, verb: Verb, name: str) -> Done:
     """Drop, pause or resume a query."""
     stream, checkpoint = changeable(source)
     by = _CHANGES[verb](checkpoint, name, timeout=TIMEOUT)

@@ -54,7 +54,7 @@ BUSY = (
 
 
 @dataclass(frozen=True)
-class Limits:
+class ConnectionLimits:
     """What one client, and all of them together, may take."""
 
     headers: float = HEADERS
@@ -67,7 +67,7 @@ class Limits:
 class Connection(H11Protocol):
     """uvicorn's HTTP/1.1 connection, with limits."""
 
-    limits: ClassVar[Limits] = Limits()
+    limits: ClassVar[ConnectionLimits] = ConnectionLimits()
     _since = 0.0
     """When we began to wait for the request that is due."""
     _begun: float | None = None
@@ -204,6 +204,6 @@ def _close_one(connections: Iterable[object]) -> bool:
     return True
 
 
-def limited(limits: Limits) -> type[Connection]:
+def limited(limits: ConnectionLimits) -> type[Connection]:
     """The class of connections with these limits, as uvicorn takes it."""
     return type("LimitedConnection", (Connection,), {"limits": limits})

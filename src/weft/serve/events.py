@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from weft.serve.models import Live
-from weft.serve.source import Source
+from weft.serve.source import ApiSource
 
 EVERY = 1.0
 """Seconds between two looks."""
@@ -57,7 +57,7 @@ class EventStream(StreamingResponse):
             self._listeners.now -= 1
 
 
-def live_view(source: Source) -> Live:
+def live_view(source: ApiSource) -> Live:
     """How the stream is doing."""
     told = source.live()
     return Live(
@@ -71,7 +71,7 @@ def live_view(source: Source) -> Live:
 
 
 async def events(
-    source: Source, stopping: threading.Event, every: float = EVERY
+    source: ApiSource, stopping: threading.Event, every: float = EVERY
 ) -> AsyncIterator[str]:
     """`live` events until the server stops; the first at once, others when something is new."""
     last: tuple[Any, ...] | None = None

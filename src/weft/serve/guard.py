@@ -131,7 +131,7 @@ def is_loopback(host: str) -> bool:
     return host.lower() == "localhost" or (address is not None and address.is_loopback)
 
 
-class Guard:
+class RequestGuard:
     """The checks, around an application."""
 
     def __init__(self, app: App, policy: Policy) -> None:

@@ -12,13 +12,13 @@ SQL = 32_768
 """Characters of SQL that are read."""
 
 
-class Asked(BaseModel):
+class ClientRequest(BaseModel):
     """What a client sends; fields that are not known are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class QueryText(Asked):
+class QueryText(ClientRequest):
     """Queries in SQL."""
 
     sql: Annotated[str, Field(min_length=1, max_length=SQL)]
@@ -215,7 +215,7 @@ class Detail(BaseModel):
     sql: str
 
 
-class Column(BaseModel):
+class AnswerColumn(BaseModel):
     """A column of answers."""
 
     name: str
@@ -231,7 +231,7 @@ class Answers(BaseModel):
     reason: str
     """Why there is nothing to read, if so."""
     slide: int
-    columns: list[Column]
+    columns: list[AnswerColumn]
     windows: list[tuple[int, int]]
     """Start and end of each row's window, in axis units."""
     rows: list[list[Any]]

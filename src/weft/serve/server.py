@@ -10,7 +10,7 @@ from types import FrameType
 import uvicorn
 
 from weft.errors import EngineError
-from weft.serve.connections import AT_ONCE, QUEUE, Limits, limited
+from weft.serve.connections import AT_ONCE, QUEUE, ConnectionLimits, limited
 from weft.serve.guard import App
 
 
@@ -51,7 +51,9 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def make_server(app: App, stopping: threading.Event, limits: Limits | None = None) -> Server:
+def make_server(
+    app: App, stopping: threading.Event, limits: ConnectionLimits | None = None
+) -> Server:
     """The server of an application."""
     config = uvicorn.Config(
         app,
@@ -59,7 +61,7 @@ def make_server(app: App, stopping: threading.Event, limits: Limits | None = Non
         access_log=False,  # requests may be frequent, and are nobody's business
         server_header=False,
         # Its own limit on connections answers 503 to everybody once it is reached.
-        http=limited(limits or Limits()),
+        http=limited(limits or ConnectionLimits()),
         limit_concurrency=None,
         backlog=AT_ONCE,
         timeout_keep_alive=15,

@@ -33,7 +33,7 @@ class Snapshot:
         return {entry.query.name.lower(): entry for entry in listed}
 
 
-class Source(Protocol):
+class ApiSource(Protocol):
     """What the API needs of whatever is looked at."""
 
     kind: Kind
@@ -84,7 +84,7 @@ class PlanSource:
         return {"state": "plan", "history": []}
 
 
-def open_source(target: str) -> Source:
+def open_source(target: str) -> ApiSource:
     """A job file, the folder of a checkpoint or a stored plan, told apart by looking at it."""
     from weft.job.reading import is_job, load_job
     from weft.job.streams import as_stream

@@ -53,7 +53,7 @@ class ParquetSink(Sink):
 
     def deliver(self, batch: MicroBatch) -> Figures:
         folders = {n: folder_name(q.name, n) for n, q in batch.queries.items()}
-        writer = Writer(self.path, batch.number, folders)
+        writer = FileWriter(self.path, batch.number, folders)
         told = batch.frame.mapInArrow(writer, WRITTEN).collect()
         manifest: dict[str, list[str]] = {}
         for row in told:
@@ -67,7 +67,7 @@ class ParquetSink(Sink):
         raise EngineError("a Parquet sink writes as it computes; call deliver")
 
 
-class Writer:
+class FileWriter:
     """For `mapInArrow`: answers into files, one per query and task."""
 
     def __init__(self, path: str, batch: int, folders: Mapping[int, str]) -> None:

@@ -66,7 +66,7 @@ class PostgresSink(Sink):
                 self.table(query).create(connection)
 
     def deliver(self, batch: MicroBatch) -> Figures:
-        writer = Writer(self.url, {n: self.table(query) for n, query in batch.queries.items()})
+        writer = TableWriter(self.url, {n: self.table(query) for n, query in batch.queries.items()})
         told = batch.frame.mapInArrow(writer, WRITTEN).collect()
         return figures_in(told)
 
@@ -80,7 +80,7 @@ class PostgresSink(Sink):
         return sum(row["rows"] for row in answers.mapInArrow(sender, WRITTEN).collect())
 
 
-class Writer:
+class TableWriter:
     """For `mapInArrow`: a task's answers of all queries, in one transaction."""
 
     def __init__(self, url: str, tables: Mapping[int, Table]) -> None:

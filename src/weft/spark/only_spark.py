@@ -21,6 +21,8 @@ _REMEDIES = {
     "interval month": "is an interval of months, which Arrow does not hold: use its months",
 }
 
+_NO_NUMBERS = ("interval", "time(")
+
 
 def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str | None:
     """Why a query cannot be answered from slices; None if it can.
@@ -28,11 +30,21 @@ def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str |
     `types` are Spark's names of the types of keys and arguments.
     """
     keys = [key.expression for key in query.keys]
-    for expression in (*keys, *(arg for part in query.parts for arg in part.args)):
+    arguments = [arg for part in query.parts for arg in part.args]
+    arguments += [arg for call in query.calls for arg in call.args]
+    for expression in (*keys, *arguments):
         kind = types.get(expression, "")
         for sign, why in _REMEDIES.items():
             if sign in kind:
                 return f"{expression} ({kind}) {why}"
+    for call in query.calls:
+        kind = types.get(call.args[0], "") if call.args else ""
+        if call.function in ("percentile", "percentile_disc") and kind.startswith(_NO_NUMBERS):
+            return f"{call.function}({call.args[0]}) is of {kind}, and works on doubles"
+        if call.function == "listagg_distinct" and kind and not kind.startswith("string"):
+            return f"listagg(DISTINCT {call.args[0]}) is of {kind}: cast it to a string"
+        if call.function.startswith("listagg") and kind == "binary":
+            return f"listagg({call.args[0]}) is of binary, and works on texts: use hex(...) of it"
     for part in query.parts:
         kind = types.get(part.args[0], "") if part.args else ""
         if part.kind == "kll" and kind and not has_own_sum(kind) and not kind.startswith("string"):
@@ -59,7 +71,9 @@ def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str |
 def map_reason(query: Query, types: Mapping[str, str]) -> str | None:
     """Why a batch's aggregation of slices does not take a query: maps that have to be compared."""
     compared = [key.expression for key in query.keys]
-    compared += [arg for part in query.parts if part.kind in ("set", "hll") for arg in part.args]
+    compared += [
+        arg for part in query.parts if part.kind in ("set", "hll", "counts") for arg in part.args
+    ]
     for expression in compared:
         if "map<" in types.get(expression, ""):
             return f"{expression} ({types[expression]}) is a map, which Spark collects in no set"
@@ -82,7 +96,7 @@ def refuse_unfit(df: DataFrame, queries: Sequence[Query], types: Mapping[str, st
 
 def variant_reason(query: Query, types: Mapping[str, str]) -> str | None:
     """Why Arrow code does not take a query: it holds no nulls of a VARIANT."""
-    kept = (arg for part in query.parts if part.kind != "count" for arg in part.args)
+    kept = (arg for call in query.calls if call.function != "count" for arg in call.args)
     for argument in (arg for arg in kept if "variant" in types.get(arg, "")):
         return (
             f"{argument} ({types[argument]}) is a VARIANT, of which Arrow holds no nulls: "

@@ -53,14 +53,6 @@ class Requests:
         """Ask for a query to be dropped; returns a ticket to wait for."""
         return self._ask({"op": "drop", "name": name})
 
-    def ask_pause(self, name: str) -> str:
-        """Ask for a query's answers to be held back; returns a ticket to wait for."""
-        return self._ask({"op": "pause", "name": name})
-
-    def ask_resume(self, name: str) -> str:
-        """Ask for a query to be answered again; returns a ticket to wait for."""
-        return self._ask({"op": "resume", "name": name})
-
     def ask_all(self, changes: Sequence[Mapping[str, Any]]) -> str:
         """Ask for several changes, all to be made or none; returns a ticket to wait for."""
         return self._ask({"op": "all", "changes": list(changes)})

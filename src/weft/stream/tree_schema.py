@@ -16,7 +16,8 @@ from typing import Any
 from weft.algebra.aggregate import Aggregate
 from weft.algebra.part import Part
 from weft.engine.program import FAR
-from weft.plan.layout import parts_of
+from weft.plan.layout import argument_types
+from weft.query.progressions import cleaned
 from weft.query.query import Query
 from weft.query.window import Session, Window
 
@@ -158,8 +159,7 @@ class TreeSchema:
 
     def parts_kept(self, call: Aggregate) -> tuple[Part, ...]:
         """A call's parts as they are kept: first and last with their time, others by types."""
-        kept = call.ordered(self.time)
-        return kept.parts if kept != call else parts_of(call, self.types or {})
+        return call.ordered(self.time).parts_for(argument_types(call, self.types or {}))
 
     def complete_since(self, query: Query) -> int:
         """Since when slices hold everything that the query needs."""
@@ -177,11 +177,7 @@ class TreeSchema:
 
     def cuts(self) -> tuple[tuple[int, int], ...]:
         """Its edges as progressions of which none contains another."""
-        kept: list[Progression] = []
-        for progression in sorted(self.progressions, key=lambda p: (p.step, p.offset)):
-            if not any(p.contains(progression.offset, progression.step) for p in kept):
-                kept.append(progression)
-        return tuple((p.offset, p.step) for p in kept)
+        return cleaned((p.offset, p.step) for p in self.progressions)
 
     def number_of(self, name: str, value: Any) -> int:
         """The number of an element."""

@@ -90,6 +90,7 @@ def _type_of(component: Component, arguments: tuple[pa.DataType, ...]) -> pa.Dat
         "binary": pa.binary,
         "argument": lambda: argument,
         "array": lambda: pa.list_(argument),
+        "counts": lambda: pa.list_(pa.struct([("value", argument), ("n", pa.int64())])),
         "pairs": lambda: pa.list_(pa.struct([("at", arguments[-1]), ("value", arguments[0])])),
     }
     return by_family[component.family]()
@@ -138,6 +139,8 @@ CASES: list[Case] = [
     _case("bit_or", I64, values=INT),
     _case("bit_xor", I64, values=INT),
     _case("list", STR, values=TEXT),
+    _case("counts", F64, values=DOUBLE),
+    _case("counts", STR, values=TEXT),
     _case("set", F64, values=DOUBLE),
     _case("list_at", STR, STR, values=TEXT),
     _case("first_n_at", F64, F64, values=DOUBLE, options=(2,)),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from fractions import Fraction
 
 from hypothesis import strategies as st
 
+from weft.plan.coverage import CoveragePlan
+from weft.plan.coverage.cost import cost_rate
 from weft.query.window import Window
 
 MODES = [
@@ -100,3 +103,9 @@ def pieces_by_definition(upstream: Window, window: Window, semantics: str, insta
         fits = whole and (disjoint or semantics == "covered")
         worst = max(worst, len(inside) if fits else math.inf)
     return worst
+
+
+def exact_cost(plan: CoveragePlan) -> Fraction:
+    """A plan's cost as a rational number: the rates with nothing rounded."""
+    pieces = zip(plan.windows, plan.pieces, strict=True)
+    return sum((cost_rate(window, piece, plan.rate) for window, piece in pieces), Fraction(0))

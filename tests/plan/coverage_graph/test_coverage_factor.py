@@ -10,6 +10,7 @@ from coverage_cases import MODES, window_sets
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from weft.plan.coverage.candidates import candidates
 from weft.plan.coverage.cost import common_period, recurrence_count
 from weft.plan.coverage.factor import (
     add_factors,
@@ -18,7 +19,6 @@ from weft.plan.coverage.factor import (
     best_tumbling,
     helps,
     overlap_sum,
-    tumbling_candidates,
 )
 from weft.plan.coverage.forest import Forest
 from weft.plan.coverage.graph import CoverageGraph
@@ -27,6 +27,25 @@ from weft.query.table import WindowTable
 from weft.query.window import Window
 
 TENS = WindowTable(range=[20, 30, 40])
+
+
+def tumbling_candidates(
+    upstream: Window | None, downstream: WindowTable, rate: float
+) -> WindowTable:
+    """Algorithm 4, lines 1 to 10: the tumbling candidates that help, longest first.
+
+    A candidate's range divides every downstream range, slide and difference of phases (the paper
+    names the ranges only, which is not enough for hopping windows).
+    """
+    found = candidates(upstream, downstream, semantics="partitioned", instances="all")
+    overlap = overlap_sum(downstream)
+    below = 1.0 / rate if upstream is None else float(upstream.range)
+    keep = [
+        row
+        for row, window in enumerate(found)
+        if window.range == window.slide and helps(window.range, below, overlap)
+    ]
+    return found.take(np.array(keep, dtype=np.intp))
 
 
 def period_difference(factor, upstream, downstream, period):

@@ -51,25 +51,6 @@ def test_the_count_is_the_least_possible_or_all_that_lie_inside(semantics, insta
         assert made.count == definition
 
 
-@pytest.mark.parametrize(("semantics", "instances"), MODES)
-@settings(deadline=None, max_examples=100)
-@given(pair=related_pairs())
-def test_takers_turn_the_link_round(semantics, instances, pair):
-    upstream, window = pair
-    if not feeds(upstream, window, semantics, instances):
-        return
-    found = link(upstream, window, semantics=semantics, instances=instances)
-    far = 4 * (window.range + window.slide)
-    used = {
-        (piece, start)
-        for start, _ in instances_of(window, -far, far)
-        for piece in found.starts(start)
-    }
-    for piece, _ in instances_of(upstream, -window.slide, window.range):
-        takers = found.takers(window, piece)
-        assert set(takers) == {start for at, start in used if at == piece}
-
-
 def test_examples_3_and_4_two_pieces():
     lower, upper = Window(range=10, slide=2), Window(range=8, slide=2)
     found = link(upper, lower, semantics="covered", instances="all")

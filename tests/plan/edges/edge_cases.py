@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
+from weft.plan.edges import Progressions
+from weft.plan.edges.bitset import composite_slide
 from weft.query.table import WindowTable
 from weft.query.window import Window
 
@@ -72,3 +74,11 @@ windows = st.builds(
     st.integers(-50, 50),
 )
 window_sets = st.lists(windows, min_size=1, max_size=7)
+
+
+def composite_edges(edges: Progressions) -> list[int]:
+    """Every edge of one composite slide, in order, as instants from 1 to the slide itself."""
+    period = composite_slide(edges)
+    steps = list(zip(edges.offset.tolist(), edges.step.tolist(), strict=True))
+    ticks = (x for x in range(period) if any((x - offset) % step == 0 for offset, step in steps))
+    return sorted(edges.origin + edges.unit * x or edges.unit * period for x in ticks)

@@ -16,9 +16,10 @@ from weft.plan.edges.digits import digits_of, sum_out_private
 from weft.plan.edges.elimination import WORK, Floats, find_order, run_order
 from weft.plan.edges.hard import hard_rate
 from weft.plan.edges.kernels import clean, union_rate
-from weft.plan.edges.progressions import Progressions, clean_arrays
+from weft.plan.edges.progressions import Progressions
 from weft.plan.edges.rational import exact_fraction
 from weft.plan.edges.sampling import CONFIDENCE, sampled_rate
+from weft.query.progressions import clean_arrays
 
 
 def test_elimination_and_fractions_count_right_on_a_thousand_sets():

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from edge_cases import SMOOTH, covered, edges_of, random_sets, window_sets
+from edge_cases import SMOOTH, composite_edges, covered, edges_of, random_sets, window_sets
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from weft.errors import PlanError, WindowError
-from weft.plan.edges.bitset import composite_edges, composite_slide
+from weft.plan.edges.bitset import composite_slide
 from weft.plan.edges.kernels import clean
-from weft.plan.edges.progressions import Progressions, clean_arrays
+from weft.plan.edges.progressions import Progressions
+from weft.query.progressions import clean_arrays
 from weft.query.table import WindowTable
 from weft.query.window import Window
 
@@ -45,7 +46,7 @@ def test_common_measure_is_taken_out_and_no_edge_is_lost(windows, unit):
     plain = Progressions.of_windows(windows)
     slide = composite_slide(plain) * plain.unit  # shorter where cleaning dropped a long slide
     assert period % slide == 0
-    listed = composite_edges(plain).tolist()
+    listed = composite_edges(plain)
     assert sorted(x + k * slide for k in range(period // slide) for x in listed) == edges
     scaled = Progressions.of_windows(
         [

@@ -6,6 +6,11 @@ from dataclasses import dataclass
 
 from weft.algebra.catalogue import CALLABLE
 
+TEXTS = ("text", "number_text")
+PAIRED = (
+    *("covar_pop", "covar_samp", "corr", "regr_sxx", "regr_syy", "regr_sxy", "regr_slope"),
+    *("regr_intercept", "regr_r2"),
+)
 SOME = "FILTER (WHERE n % 3 <> 0)"
 _VALID = "FILTER (WHERE {x} IS NOT NULL)"
 _TIMED = (
@@ -21,6 +26,8 @@ class Asked:
     name: str
     sql: str
     defined: str | None = None
+    only: tuple[str, ...] = ()
+    """The columns over which it is asked for; all, if none is said."""
 
     def of(self, column: str) -> str:
         """What weft is asked for."""
@@ -50,6 +57,8 @@ ASKED = (
             "min",
             "max",
             "avg",
+            "try_avg",
+            "median",
             "var_pop",
             "var_samp",
             "stddev_pop",
@@ -66,7 +75,30 @@ ASKED = (
             "approx_count_distinct",
         ]
     ),
-    *(Asked(f"{name}_pair", f"{name}({{x}}, n)") for name in ("covar_pop", "covar_samp", "corr")),
+    *(Asked(f"{name}_pair", f"{name}({{x}}, n)") for name in PAIRED),
+    *(Asked(name, f"{name}({{x}}, n)") for name in ("regr_count", "regr_avgx", "regr_avgy")),
+    Asked("percentile", "percentile({x}, array(0, 0.3, 0.75, 1))"),
+    *(
+        Asked(f"{name}_{way}", f"{name}(0.3) WITHIN GROUP (ORDER BY {{x}} {way.upper()})")
+        for name in ("percentile_cont", "percentile_disc")
+        for way in ("asc", "desc")
+    ),
+    Asked("some_median", f"median({{x}}) {SOME}"),
+    # Spark leaves open which of several is the mode, unless it is asked for the least.
+    Asked("mode", "mode({x})", "mode({x}, true)"),
+    Asked("mode_greatest", "mode() WITHIN GROUP (ORDER BY {x} DESC)"),
+    # In no particular order: its parts are sorted.
+    Asked("listagg", "array_sort(split(listagg({x}, '; '), '; '))"),
+    Asked("listagg_by", f"string_agg({{x}}) WITHIN GROUP (ORDER BY n DESC) {SOME}"),
+    Asked("listagg_by_it", "listagg({x}, ',') WITHIN GROUP (ORDER BY {x})"),
+    Asked(
+        "listagg_distinct",
+        "listagg(DISTINCT {x}, ',') WITHIN GROUP (ORDER BY {x} DESC)",
+        None,
+        TEXTS,
+    ),
+    Asked("min_by_n", "min_by({x}, n, 2)"),
+    Asked("max_by_n", f"max_by({{x}}, n, 3) {SOME}"),
     Asked("count_if", "count_if({x} IS NULL)"),
     Asked("count_distinct", "count(DISTINCT {x})"),
     Asked("count_pairs", "count(DISTINCT {x}, k)"),
@@ -110,10 +142,15 @@ OF_LISTS = {
         "list_distinct",
     ],
     *["some_set", "list_struct"],
+    *["median", "percentile", "percentile_cont_asc", "percentile_cont_desc", "some_median"],
+    *["percentile_disc_asc", "percentile_disc_desc", "mode", "mode_greatest"],
 }
 """What grows with its rows."""
 
-OF_SKETCHES = {"approx_count_distinct", "percentiles"}
+OF_SKETCHES = {"approx_count_distinct", "percentiles", "listagg", "listagg_by", "listagg_by_it"}
+OF_SKETCHES |= {"listagg_distinct"}
+"""What may make a query run as it is, so that it is asked for by itself. (Spark 4.3 fails where an
+ordered listagg stands beside DISTINCT.)"""
 OF_ORDER = {"first", "last", "first_valid", "last_valid", "first_n", "last_n", "some_last"}
 
 OF_NUMBERS = {
@@ -131,9 +168,18 @@ OF_NUMBERS = {
     ],
     *[
         "product",
-        "covar_pop_pair",
-        "covar_samp_pair",
-        "corr_pair",
+        *(f"{name}_pair" for name in PAIRED),
+        "regr_count",
+        "regr_avgx",
+        "regr_avgy",
+        "try_avg",
+        "median",
+        "some_median",
+        "percentile",
+        "percentile_cont_asc",
+        "percentile_cont_desc",
+        "percentile_disc_asc",
+        "percentile_disc_desc",
         "sum_distinct",
         "value_range",
         "some_sum",
@@ -143,7 +189,7 @@ OF_NUMBERS = {
 """What Spark casts a text to a number (or a truth) for."""
 
 ALIASES = {"mean", "variance", "stddev", "std", "first_value", "any_value", "last_value", "every"}
-ALIASES |= {"some", "any", "array_agg", "percentile_approx"}
+ALIASES |= {"some", "any", "array_agg", "percentile_approx", "string_agg"}
 
 
 def untested() -> set[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from conformance_aggregates import OF_ORDER
+from conformance_aggregates import OF_ORDER, PAIRED
+from conformance_values import AS_THEY_ARE
 from engines import STREAMS
 
 _INTERMEDIATE = (
@@ -10,6 +11,8 @@ _INTERMEDIATE = (
 )
 _DOUBLES = "`approx_percentile` works on doubles: integers past 2^53 are rounded, NaN is left out"
 _HASHES = "are estimates from Apache DataSketches"
+_MODE = "`mode(x)` is the least of the most frequent values; Spark's is any of them"
+_DIGITS = "may differ from Spark's in the last digits"
 _ORDER = "Spark itself promises no order"
 _INFINITE = "Of infinities, covariances and correlations are NaN, where Spark's may be an infinity"
 
@@ -19,6 +22,9 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     # Spark's hash of an array leaves nulls out, and that of a map goes by the order of its entries.
     **{(column, "approx_count_distinct"): _HASHES for column in ("listed", "mapped")},
     # These run as they are.
+    **{(column, "mode"): _MODE for column in AS_THEY_ARE},
+    # Slopes of numbers near 2^53 along a few seconds: every digit is a rounding.
+    **{("long", f"regr_{name}_pair"): _DIGITS for name in ("slope", "intercept")},
     **{(column, name): _ORDER for column in ("folded", "trimmed", "months") for name in OF_ORDER},
     **{
         ("huge", name): "doubles near 1e308 may overflow in one grouping and not in another"
@@ -39,7 +45,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **{
         (column, f"{name}_pair"): _INFINITE
         for column in ("single", "real", "huge")
-        for name in ("covar_pop", "covar_samp", "corr")
+        for name in PAIRED
     },
 }
 """By column and aggregate, a phrase of docs/aggregates.md."""
@@ -53,6 +59,11 @@ def refusal(engine: str, column: str, aggregate: str) -> str | None:
         return "What only Spark itself compares or holds"
     if column == "any" and aggregate not in ("count", "count_if", "some_count"):
         return "So are aggregates of VARIANT on a stream, other than `count`"
+    if column == "bytes" and aggregate.startswith("listagg"):
+        return "of binary values it is Spark's own in a batch, and refused on a stream"
+    exact = aggregate.removeprefix("some_").startswith(("median", "percentile"))
+    if column == "span" and exact and aggregate != "percentiles":
+        return "Of intervals they are Spark's own in a batch, and refused on a stream"
     if aggregate == "percentiles" and column in ("moment", "wall", "day", "span"):
         return "of dates, times and intervals it is Spark's own in a batch, and refused on a stream"
     return None

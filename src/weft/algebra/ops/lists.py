@@ -14,7 +14,7 @@ from weft.algebra.ops.base import Columns, Mask, VectorOp, flat, validity
 from weft.algebra.ops.order import order_keys, typed
 
 Int64: TypeAlias = npt.NDArray[np.int64]
-KINDS = ("list", "first_n", "last_n", "set", "list_at", "first_n_at", "last_n_at")
+KINDS = ("counts", "list", "first_n", "last_n", "set", "list_at", "first_n_at", "last_n_at")
 
 
 class ListOp(VectorOp):
@@ -41,6 +41,8 @@ class ListOp(VectorOp):
         inner = self.types[0].value_type
         if self.sorts:
             columns.reverse()  # `at`, then `value`
+        if self.kind == "counts":
+            columns.append(pa.array(np.ones(len(rows), dtype=np.int64)))
         if self.sorts or len(columns) > 1:
             kept = [typed(c, inner.field(at).type) for at, c in enumerate(columns)]
             values = pa.StructArray.from_arrays(kept, fields=list(inner))
@@ -75,11 +77,29 @@ class ListOp(VectorOp):
         if self.keep is not None and not self.sorts:
             begin, end = self._kept(begin, end)
         at, offsets = _gathered(begin, end)
+        if self.kind == "counts":
+            return self._counted(lists, at, offsets)
         if self.sorts or self.kind == "set":
             row = np.repeat(np.arange(len(low)), np.diff(offsets))
             at, offsets = self._sorted(lists.values, at, row, offsets)
         values = typed(lists.values.take(pa.array(at)), lists.type.value_type)
         return pa.LargeListArray.from_arrays(pa.array(offsets), values, type=lists.type)
+
+    def _counted(self, lists: pa.Array, at: Int64, offsets: Int64) -> pa.Array:
+        """Every list sorted by value, with equal values as one and their counts added."""
+        value, n = lists.values.field("value"), lists.values.field("n").to_numpy()
+        row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        keys = order_keys(value)[at]
+        sort = np.lexsort((keys, row))
+        at, row, keys = at[sort], row[sort], keys[sort]
+        begins = np.flatnonzero(_changes(row, keys))
+        added = np.add.reduceat(n[at], begins) if len(begins) else np.zeros(0, dtype=np.int64)
+        values = typed(value.take(pa.array(at[begins])), value.type)
+        pairs = pa.StructArray.from_arrays(
+            [values, pa.array(added)], fields=list(lists.type.value_type)
+        )
+        cuts = _offsets(np.bincount(row[begins], minlength=len(offsets) - 1))
+        return pa.LargeListArray.from_arrays(pa.array(cuts), pairs, type=lists.type)
 
     def _kept(self, begin: Int64, end: Int64) -> tuple[Int64, Int64]:
         """The first or the last so many of every list."""
@@ -97,8 +117,7 @@ class ListOp(VectorOp):
         at = at[sort]
         if self.kind == "set":
             row, keys = row[sort], keys[sort]
-            fresh = np.ones(len(at), dtype=bool)
-            fresh[1:] = (row[1:] != row[:-1]) | (keys[1:] != keys[:-1])
+            fresh = _changes(row, keys)
             return at[fresh], _offsets(np.bincount(row[fresh], minlength=len(offsets) - 1))
         if self.keep is None:
             return at, offsets
@@ -116,6 +135,13 @@ class ListOp(VectorOp):
 
     def unpack(self, arrays: Sequence[pa.Array]) -> Columns:
         return tuple(arrays)
+
+
+def _changes(row: Int64, keys: Int64) -> npt.NDArray[np.bool_]:
+    """Where, in sorted order, the row or the key is another than before."""
+    fresh = np.ones(len(row), dtype=bool)
+    fresh[1:] = (row[1:] != row[:-1]) | (keys[1:] != keys[:-1])
+    return fresh
 
 
 def _offsets(lengths: npt.NDArray[Any]) -> Int64:

@@ -15,7 +15,7 @@ from weft.algebra.ops.order import order_keys
 
 
 @dataclass(frozen=True)
-class Choice:
+class PickRule:
     """How a kind picks among partials that have seen anything: by which component, and of equals.
 
     `by` is the component that is compared, or None where position alone decides.
@@ -27,19 +27,19 @@ class Choice:
     """Of equals the newer is kept, else the older."""
 
 
-CHOICES: dict[str, Choice] = {
-    "min": Choice(by=0, most=False, newer=False),
-    "max": Choice(by=0, most=True, newer=False),
-    "first": Choice(by=None, most=False, newer=False),
-    "last": Choice(by=None, most=False, newer=True),
-    "first_valid": Choice(by=None, most=False, newer=False),
-    "last_valid": Choice(by=None, most=False, newer=True),
-    "first_at": Choice(by=0, most=False, newer=False),
-    "last_at": Choice(by=0, most=True, newer=True),
-    "first_valid_at": Choice(by=0, most=False, newer=False),
-    "last_valid_at": Choice(by=0, most=True, newer=True),
-    "min_by": Choice(by=0, most=False, newer=True),
-    "max_by": Choice(by=0, most=True, newer=True),
+CHOICES: dict[str, PickRule] = {
+    "min": PickRule(by=0, most=False, newer=False),
+    "max": PickRule(by=0, most=True, newer=False),
+    "first": PickRule(by=None, most=False, newer=False),
+    "last": PickRule(by=None, most=False, newer=True),
+    "first_valid": PickRule(by=None, most=False, newer=False),
+    "last_valid": PickRule(by=None, most=False, newer=True),
+    "first_at": PickRule(by=0, most=False, newer=False),
+    "last_at": PickRule(by=0, most=True, newer=True),
+    "first_valid_at": PickRule(by=0, most=False, newer=False),
+    "last_valid_at": PickRule(by=0, most=True, newer=True),
+    "min_by": PickRule(by=0, most=False, newer=True),
+    "max_by": PickRule(by=0, most=True, newer=True),
 }
 
 

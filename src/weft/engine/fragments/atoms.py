@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.engine.fragments.domain import Boundary, Domain
-from weft.engine.fragments.formula import Interval, Opaque, Test
+from weft.engine.fragments.formula import InSpans, Opaque, Test
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 States: TypeAlias = npt.NDArray[np.int64]
@@ -47,7 +47,7 @@ class IntervalIndex:
 
     def truth(self, test: Test) -> Bools:
         """In which states a test is TRUE."""
-        assert isinstance(test, Interval)
+        assert isinstance(test, InSpans)
         return _truth(test, self.boundaries, self.null_state, self.count)
 
     def states(self, values: pa.Array) -> States:
@@ -111,7 +111,7 @@ def _factor(tests: Sequence[Test]) -> Factor:
         numbers: dict[tuple[bool, ...], int] = {}
         state_of = tuple(numbers.setdefault(tuple(row), len(numbers)) for row in members)
         return Condition(first.condition, state_of)  # type: ignore[arg-type]
-    of_value = [test for test in tests if isinstance(test, Interval)]
+    of_value = [test for test in tests if isinstance(test, InSpans)]
     found = {end for test in of_value for span in test.spans for end in span if end is not None}
     boundaries = tuple(sorted(found))
     least = len(boundaries)
@@ -125,7 +125,7 @@ def _factor(tests: Sequence[Test]) -> Factor:
 _TRUTH = (False, True, None)
 
 
-def _truth(test: Interval, boundaries: Sequence[Boundary], null_state: int, count: int) -> Bools:
+def _truth(test: InSpans, boundaries: Sequence[Boundary], null_state: int, count: int) -> Bools:
     inside = np.zeros(count, dtype=np.bool_)
     for low, high in test.spans:
         first = 0 if low is None else bisect_left(boundaries, low) + 1

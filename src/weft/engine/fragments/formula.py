@@ -20,7 +20,7 @@ from weft.query.syntax.writer import write
 
 
 @dataclass(frozen=True)
-class Interval:
+class InSpans:
     """TRUE where an expression's value lies in one of the spans `[from, to)`; None is no end.
 
     `negated` turns that round for values; a null satisfies it only if `null` says so.
@@ -66,9 +66,9 @@ class AnyOf:
     parts: tuple[Formula, ...]
 
 
-Test = Interval | Opaque
+Test = InSpans | Opaque
 TRUE_ONLY: frozenset[bool | None] = frozenset((True,))
-Formula = Interval | Opaque | AllOf | AnyOf
+Formula = InSpans | Opaque | AllOf | AnyOf
 
 
 def leaves_of(formula: Formula) -> Iterator[Test]:
@@ -172,7 +172,7 @@ def _boolean(node: Node) -> bool | None:
     return None
 
 
-def _interval(node: Node, guards: Sequence[Node], type_of: TypeOf) -> Interval | None:
+def _interval(node: Node, guards: Sequence[Node], type_of: TypeOf) -> InSpans | None:
     """A test of one value against constants, or against null."""
     if not isinstance(node, Op) or is_constant(node.args[0]):
         return None
@@ -184,7 +184,7 @@ def _interval(node: Node, guards: Sequence[Node], type_of: TypeOf) -> Interval |
             return None
         # Spans that hold nothing: no value satisfies IS NULL, every value its negation.
         wants_null = node.op == "IS NULL"
-        return Interval(expression, domain, (), negated=not wants_null, null=wants_null)
+        return InSpans(expression, domain, (), negated=not wants_null, null=wants_null)
     if domain is None or node.op not in _SHAPES:
         return None
     cuts = []
@@ -211,7 +211,7 @@ def _interval(node: Node, guards: Sequence[Node], type_of: TypeOf) -> Interval |
         for low, high in spans
         if low is None or high is None or low < high  # type: ignore[operator]
     )
-    return Interval(expression, domain, kept, negated, null)
+    return InSpans(expression, domain, kept, negated, null)
 
 
 # By operator: the shape of the spans, whether they are turned round, whether null satisfies it.

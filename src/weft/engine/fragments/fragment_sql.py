@@ -22,7 +22,7 @@ from weft.engine.slicing.slice_sql import literal_array
 
 
 @dataclass(frozen=True)
-class Piece:
+class SqlColumn:
     """One column, and about how much code it compiles to (bytes of JVM code)."""
 
     name: str
@@ -30,7 +30,7 @@ class Piece:
     weight: int
 
 
-Stage = tuple[Piece, ...]
+Stage = tuple[SqlColumn, ...]
 # Measured with `explain("codegen")`, rounded up.
 _STEP, _LOOKUP, _SIMPLE = 90, 70, 30
 _PART = 1_500
@@ -58,12 +58,12 @@ def fragment_stages(plan: FragmentPlan, prefix: str = "weft_") -> tuple[list[Sta
         name: builder.state(f"{prefix}v{number}", factor, name in alone)
         for number, (name, factor) in enumerate(plan.factors.items())
     }
-    words: list[list[Piece]] = [[] for _ in range(plan.words)]
+    words: list[list[SqlColumn]] = [[] for _ in range(plan.words)]
     for cluster, (word, shift) in zip(plan.clusters, plan.places, strict=True):
         class_, weight = _class(cluster, plan, state)
         long = f"CAST({class_} AS BIGINT)"
         term = f"shiftleft({long}, {shift})" if shift else long
-        words[word].append(Piece("", term, weight + _SIMPLE))
+        words[word].append(SqlColumn("", term, weight + _SIMPLE))
     depth = len(builder.stages)
     names = [builder.word(depth, f"{prefix}w{number}", terms) for number, terms in enumerate(words)]
     return [tuple(stage) for stage in builder.stages if stage], names
@@ -74,12 +74,12 @@ class _Builder:
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
-        self.stages: list[list[Piece]] = []
+        self.stages: list[list[SqlColumn]] = []
 
     def add(self, depth: int, name: str, sql: str, weight: int) -> str:
         while len(self.stages) <= depth:
             self.stages.append([])
-        self.stages[depth].append(Piece(name, sql, weight))
+        self.stages[depth].append(SqlColumn(name, sql, weight))
         return name
 
     def state(self, name: str, factor: Factor, alone: bool) -> str:
@@ -105,18 +105,18 @@ class _Builder:
             found = self.add(depth + 1, f"{name}_s", sql, _SIMPLE)
         return found
 
-    def word(self, depth: int, name: str, terms: Sequence[Piece]) -> str:
+    def word(self, depth: int, name: str, terms: Sequence[SqlColumn]) -> str:
         """One word of the code, from its clusters' terms."""
         *parts, last = _parts(terms)
         listed = [
-            Piece("", self.add(depth, f"{name}_{number}", _joined(part), _total(part)), _SIMPLE)
+            SqlColumn("", self.add(depth, f"{name}_{number}", _joined(part), _total(part)), _SIMPLE)
             for number, part in enumerate(parts)
         ]
         return self.add(depth + 1, name, _joined([*listed, *last]), _total([*listed, *last]))
 
 
-def _parts(terms: Sequence[Piece]) -> list[list[Piece]]:
-    parts: list[list[Piece]] = [[]]
+def _parts(terms: Sequence[SqlColumn]) -> list[list[SqlColumn]]:
+    parts: list[list[SqlColumn]] = [[]]
     for term in terms:
         if parts[-1] and _total(parts[-1]) + term.weight > _PART:
             parts.append([])
@@ -124,11 +124,11 @@ def _parts(terms: Sequence[Piece]) -> list[list[Piece]]:
     return parts
 
 
-def _joined(terms: Sequence[Piece]) -> str:
+def _joined(terms: Sequence[SqlColumn]) -> str:
     return " | ".join(term.sql for term in terms)
 
 
-def _total(terms: Sequence[Piece]) -> int:
+def _total(terms: Sequence[SqlColumn]) -> int:
     return sum(term.weight for term in terms)
 
 

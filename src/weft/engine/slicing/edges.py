@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from weft.engine.slicing.lookup import LookupTable
 from weft.errors import WindowError
+from weft.query.progressions import clean_arrays
 from weft.query.window import Window
 
 Int64: TypeAlias = npt.NDArray[np.int64]
@@ -21,7 +22,6 @@ Bools: TypeAlias = npt.NDArray[np.bool_]
 FEW = 6
 """Up to as many progressions, arithmetic on every time is quicker than a search among edges."""
 _CHUNK = 1 << 22
-_MANY = 1000
 _LIMITS = np.iinfo(np.int64)
 
 
@@ -66,6 +66,10 @@ class TreeEdges:
         """
         listed = list(windows)
         return cls([p for window in listed for p in window.progressions()], listed)
+
+    def progressions(self) -> list[tuple[int, int]]:
+        """Offset and step of each progression."""
+        return list(zip(self.offset.tolist(), self.step.tolist(), strict=True))
 
     def __len__(self) -> int:
         """How many progressions there are, none of them within another."""
@@ -221,16 +225,7 @@ def _cleaned(progressions: list[tuple[int, int]]) -> tuple[Int64, Int64]:
     for offset, step in progressions:
         if step <= 0:
             raise WindowError(f"step={step} of the progression at {offset} must be positive")
+    # Offsets in Python's integers: one may be past 64 bits before it is taken modulo its step.
     listed = sorted({(step, offset % step) for offset, step in progressions})
     steps = np.array([step for step, _ in listed], dtype=np.int64)
-    offsets = np.array([offset for _, offset in listed], dtype=np.int64)
-    if len(listed) > _MANY:
-        # The planner's way, compiled; workers, which cut for few windows, do without its imports.
-        from weft.plan.edges.progressions import clean_arrays
-
-        return clean_arrays(offsets, steps)
-    kept = np.zeros(len(listed), dtype=np.bool_)
-    for number, (step, offset) in enumerate(listed):
-        within = (step % steps[kept] == 0) & ((offset - offsets[kept]) % steps[kept] == 0)
-        kept[number] = not within.any()
-    return offsets[kept], steps[kept]
+    return clean_arrays(np.array([offset for _, offset in listed], dtype=np.int64), steps)

@@ -15,7 +15,7 @@ KINDS: tuple[Kind, ...] = ("greatest", "lookup", "search")
 
 @dataclass(frozen=True)
 class SliceCosts:
-    """What each way costs, in nanoseconds; `weft.spark.batch.calibrate` measures them again."""
+    """What each way costs, in nanoseconds; `benchmarks.support.slice_costs` measures them."""
 
     greatest: float
     """Per row and progression."""

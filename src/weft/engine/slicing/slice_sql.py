@@ -6,6 +6,7 @@ import json
 
 from weft.engine.slicing.edges import TreeEdges
 from weft.engine.slicing.lookup import LookupTable
+from weft.plan.sql_steps import computed_edge, listed_edge
 
 
 def greatest_sql(edges: TreeEdges, time: str) -> str:
@@ -14,11 +15,7 @@ def greatest_sql(edges: TreeEdges, time: str) -> str:
     >>> greatest_sql(TreeEdges([(0, 5), (2, 7)]), "t")
     'greatest(t - pmod(t - 0L, 5L), t - pmod(t - 2L, 7L))'
     """
-    terms = [
-        f"{time} - pmod({time} - {offset}L, {step}L)"
-        for offset, step in zip(edges.offset.tolist(), edges.step.tolist(), strict=True)
-    ]
-    return terms[0] if len(terms) == 1 else f"greatest({', '.join(terms)})"
+    return computed_edge(edges.progressions(), time)
 
 
 def lookup_sql(edges: TreeEdges, table: LookupTable, time: str) -> str:
@@ -39,21 +36,13 @@ def lookup_sql(edges: TreeEdges, table: LookupTable, time: str) -> str:
         entry = f"CAST({since} DIV {granule}L AS INT)"
         return f"{time} - {since} + {granule}L * get({starts}, {entry})"
     entry = f"CAST(({time} - {base}L) DIV {granule}L AS INT)"
+    slow = listed_edge(edges.progressions(), time)
     return (
         f"CASE WHEN {time} BETWEEN {base}L AND {base + len(table) * granule - 1}L "
-        f"THEN {base}L + {granule}L * get({starts}, {entry}) ELSE {_slow(edges, time)} END"
+        f"THEN {base}L + {granule}L * get({starts}, {entry}) ELSE {slow} END"
     )
 
 
 def literal_array(values: list[int | None] | list[int], kind: str = "int") -> str:
     """An array as one literal: the optimizer folds this, whereas `array(...)` stays a tree."""
     return f"from_json('{json.dumps(values, separators=(',', ':'))}', 'array<{kind}>')"
-
-
-def _slow(edges: TreeEdges, time: str) -> str:
-    steps = ",".join(
-        f'{{"a":{offset},"s":{step}}}'
-        for offset, step in zip(edges.offset.tolist(), edges.step.tolist(), strict=True)
-    )
-    table = f"from_json('[{steps}]', 'array<struct<a:bigint,s:bigint>>')"
-    return f"array_max(transform({table}, e -> {time} - pmod({time} - e.a, e.s)))"

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from weft.plan.coverage.candidates import candidates, common_slide, with_pieces
+from weft.plan.coverage.candidates import common_slide, with_pieces
 from weft.plan.coverage.cost import raw_instance_cost
 from weft.plan.coverage.forest import Forest
 from weft.plan.coverage.graph import CoverageGraph, piece_matrix
@@ -41,28 +41,6 @@ def helps(factor_range: int, upstream_range: float, overlap: float) -> bool:
     (True, True, False)
     """
     return factor_range * (overlap - 1.0) >= overlap * upstream_range
-
-
-def tumbling_candidates(
-    upstream: Window | None, downstream: WindowTable, rate: float
-) -> WindowTable:
-    """Algorithm 4, lines 1 to 10: the tumbling candidates that help, longest first.
-
-    A candidate's range divides every downstream range, slide and difference of phases (the paper
-    names the ranges only, which is not enough for hopping windows).
-
-    >>> tumbling_candidates(None, WindowTable(range=[20, 30]), rate=1.0).range.tolist()
-    [10, 5, 2]
-    """
-    found = candidates(upstream, downstream, semantics="partitioned", instances="all")
-    overlap = overlap_sum(downstream)
-    below = 1.0 / rate if upstream is None else float(upstream.range)
-    keep = [
-        row
-        for row, window in enumerate(found)
-        if window.range == window.slide and helps(window.range, below, overlap)
-    ]
-    return found.take(np.array(keep, dtype=np.intp))
 
 
 def best_tumbling(upstream: Window | None, downstream: WindowTable, rate: float) -> Window | None:

@@ -37,15 +37,6 @@ class Link:
         """The upstream instances, by their starts, that make up the instance at `start`."""
         return tuple(start + offset for offset in self.offsets())
 
-    def takers(self, window: Window, start: int) -> tuple[int, ...]:
-        """The instances of `window`, by their starts, that use the upstream instance at `start`.
-
-        >>> Link(first=0, step=2, count=3, last=4).takers(Window(range=6, slide=4), 8)
-        (8, 4)
-        """
-        found = (start - offset for offset in self.offsets())
-        return tuple(at for at in found if (at - window.phase) % window.slide == 0)
-
     def to_dict(self) -> dict[str, int]:
         """The link as JSON values."""
         return asdict(self)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from fractions import Fraction
 from typing import Any
 
 from weft.errors import PlanError, QueryError
@@ -123,13 +122,6 @@ class CoveragePlan:
         """What the windows would cost if each one given were computed from the raw stream."""
         given = (self.windows[node] for node in self.index)
         return math.fsum(float(cost_rate(window, None, self.rate)) for window in given)
-
-    def exact_cost(self) -> Fraction:
-        """The cost as a rational number: the rates with nothing rounded."""
-        return sum(
-            (cost_rate(w, p, self.rate) for w, p in zip(self.windows, self.pieces, strict=True)),
-            Fraction(0),
-        )
 
     def per_period(self) -> PeriodCost:
         """The same plan in the paper's numbers, which count instances in a common period."""

@@ -44,25 +44,6 @@ def bitset_rate(edges: Progressions, memory: int = MEMORY, *, fractions: bool = 
     return Rate(value, "bit set", period).per(edges.unit)
 
 
-def composite_edges(edges: Progressions, memory: int = MEMORY) -> Int64:
-    """Every edge of one composite slide, in order, as instants from 1 to the slide itself.
-
-    >>> composite_edges(Progressions.of_arrays([3, 0], [9, 4]))
-    array([ 3, 4, 8, 12, 16, 20, 21, 24, 28, 30, 32, 36])
-    """
-    period = composite_slide(edges)
-    if period > memory:  # one byte per tick here: the marks are unpacked
-        raise BudgetError(
-            f"a composite slide of {period:,} ticks has too many edges to list within "
-            f"budget={memory:,} bytes; edge_rate(..., method='exact') counts them"
-        )
-    marks = mark(edges.offset, edges.step, period).view(np.uint8)
-    ticks = np.flatnonzero(np.unpackbits(marks, bitorder="little")[:period])
-    instants = edges.origin + edges.unit * ticks
-    instants[instants == 0] = edges.unit * period
-    return np.sort(instants)
-
-
 @njit(cache=True, error_model="numpy")
 def mark(offset: Int64, step: Int64, period: int) -> npt.NDArray[np.uint64]:
     """The bit set: bit x is one where some progression has an edge at tick x.

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weft.errors import PlanError, WindowError
+from weft.query.progressions import clean_arrays, sort_arrays
 from weft.query.table import WindowTable
 from weft.query.window import Window
 
@@ -108,44 +109,6 @@ def window_edges(table: WindowTable, pieces: Pieces = "pairs") -> tuple[Int64, I
     return np.concatenate((start % slide, end)), np.concatenate((slide, slide[two]))
 
 
-def clean_arrays(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
-    """`kernels.clean` for many progressions: sorted, without those that lie within another.
-
-    Goes step by step and looks only at steps that divide it, so that a million windows of a few
-    thousand slides take no longer than sorting them.
-
-    >>> clean_arrays(np.array([7, 0, 2, 1]), np.array([6, 4, 4, 3]))
-    (array([1, 0, 2]), array([3, 4, 4]))
-    """
-    if len(step) == 0:
-        return offset, step
-    offset, step = _sorted(offset % step, step)
-    fresh = np.ones(len(step), bool)
-    fresh[1:] = (step[1:] != step[:-1]) | (offset[1:] != offset[:-1])
-    offset, step = offset[fresh], step[fresh]
-    sizes, first = np.unique(step, return_index=True)
-    groups = np.split(offset, first[1:])
-    kept_size = np.empty(len(sizes), np.int64)
-    kept: list[Int64] = []
-    for size, group in zip(sizes, groups, strict=True):
-        for divisor in np.flatnonzero(size % kept_size[: len(kept)] == 0):
-            group = group[~np.isin(group % kept_size[divisor], kept[divisor])]
-        if len(group):
-            kept_size[len(kept)] = size
-            kept.append(group)
-    counts = [len(group) for group in kept]
-    return np.concatenate(kept), np.repeat(kept_size[: len(kept)], counts)
-
-
-def _sorted(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
-    """By step, then offset; where both fit in one word, a plain sort is ten times quicker."""
-    if step.max() < 2**31:
-        packed = np.sort(step << 31 | offset)
-        return packed & (2**31 - 1), packed >> 31
-    order = np.lexsort((offset, step))
-    return offset[order], step[order]
-
-
 def _compact(offset: Int64, step: Int64) -> Progressions:
     """Take the common measure of all steps and distances out."""
     if len(step) == 0:
@@ -154,4 +117,4 @@ def _compact(offset: Int64, step: Int64) -> Progressions:
     if unit == 1:
         return Progressions(offset, step)
     origin = int(offset[0]) % unit
-    return Progressions(*_sorted((offset - origin) // unit, step // unit), unit, origin)
+    return Progressions(*sort_arrays((offset - origin) // unit, step // unit), unit, origin)

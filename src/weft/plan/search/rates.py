@@ -10,9 +10,9 @@ from numba import njit
 
 from weft.errors import BudgetError, PlanError
 from weft.plan.edges.kernels import clean, hard_rate, merged_rate, union_rate
-from weft.plan.edges.progressions import clean_arrays
 from weft.plan.search.classes import Classes
 from weft.plan.search.trees import FORBIDDEN, Progressions, Trees, union
+from weft.query.progressions import clean_arrays
 
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]

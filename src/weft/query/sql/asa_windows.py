@@ -8,7 +8,7 @@ from weft.errors import QueryError, WindowError
 from weft.query.duration import MICROSECONDS
 from weft.query.expression import function_name
 from weft.query.names import check_query_name
-from weft.query.sql.dialect import Frame
+from weft.query.sql.dialect import StatementFrame
 from weft.query.sql.nodes import is_call, unquoted
 from weft.query.sql.select import Select
 from weft.query.syntax.lexer import place
@@ -125,7 +125,7 @@ def length_of(select: Select, field: str, unit: Node, number: Node) -> int:
     return int(length)
 
 
-def frame(window: Window, table: str, time: str) -> Frame:
+def frame(window: Window, table: str, time: str) -> StatementFrame:
     """`FROM table TIMESTAMP BY time GROUP BY HoppingWindow(...)`."""
     if window.axis != "time":
         raise QueryError("Azure's windows are over time, and this window is on an integer axis")
@@ -141,7 +141,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
     lengths += [] if window.slide == window.range else [_written("Hop", window.slide)]
     lengths += [_written("Offset", offset)] if offset else []
     call = f"{kind}({', '.join(lengths)})"
-    return Frame(
+    return StatementFrame(
         f"{table} TIMESTAMP BY {time}",
         ("System.Timestamp() AS window_end",),
         (call,),

@@ -16,7 +16,7 @@ import re
 from weft.errors import QueryError, WindowError
 from weft.query.duration import Duration, format_duration
 from weft.query.sql.cursor import Cursor, clause
-from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
+from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.lengths import inclusive_hint, interval, read_length
 from weft.query.sql.select import Select
 from weft.query.sql.vocabulary import Vocabulary
@@ -138,7 +138,7 @@ def _shows_window(node: Node) -> bool:
     return False  # CQL has no name for it
 
 
-def frame(window: Window, table: str, time: str) -> Frame:
+def frame(window: Window, table: str, time: str) -> StatementFrame:
     """`FROM table [RANGE 'range' SLIDE 'slide']`."""
     if window.phase != -window.range % window.slide:
         raise QueryError(
@@ -150,7 +150,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
         range_, slide = (f"'{format_duration(length)}'" for length in lengths)
     else:
         range_, slide = map(str, lengths)
-    return Frame(f"{table} [RANGE {range_} SLIDE {slide}]")
+    return StatementFrame(f"{table} [RANGE {range_} SLIDE {slide}]")
 
 
 CQL = Dialect(

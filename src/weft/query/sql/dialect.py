@@ -47,7 +47,7 @@ class ParsedSelect:
 
 
 @dataclass(frozen=True)
-class Frame:
+class StatementFrame:
     """What a dialect writes around a query's columns and conditions."""
 
     source: str
@@ -67,7 +67,7 @@ class Dialect:
     name: DialectName
     title: str
     read: Callable[[str, tuple[Token, ...]], ParsedSelect]
-    frame: Callable[[Window, str, str], Frame]
+    frame: Callable[[Window, str, str], StatementFrame]
     """The frame of a window over a table and its time column; both are written already."""
     words: Vocabulary
     refused: dict[str, str] = field(default_factory=dict)

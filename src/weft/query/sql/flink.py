@@ -20,7 +20,7 @@ from weft.errors import QueryError
 from weft.query.duration import MICROSECONDS
 from weft.query.normal import normal
 from weft.query.sql.cursor import Cursor, clause
-from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
+from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.flink_words import WORDS
 from weft.query.sql.in_spark import (
     TableWindow,
@@ -186,7 +186,7 @@ def _grouped(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     )
 
 
-def frame(window: Window, table: str, time: str) -> Frame:
+def frame(window: Window, table: str, time: str) -> StatementFrame:
     """`FROM TABLE(HOP(TABLE table, DESCRIPTOR(time), slide, size, offset))`."""
     if window.axis != "time":
         raise QueryError("Flink's windows are over time, and this window is on an integer axis")
@@ -203,7 +203,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
     if isinstance(window, Session):
         made = f"{time}, {_interval(window.gap)}"
         shown = [f"SESSION_{what}({made}) AS window_{what.lower()}" for what in _BOUNDS]
-        return Frame(table, tuple(shown), (f"SESSION({made})",), _COLUMNS[:2])
+        return StatementFrame(table, tuple(shown), (f"SESSION({made})",), _COLUMNS[:2])
     tumbles = window.slide == window.range
     lengths = [*([] if tumbles else [window.slide]), window.range]
     if window.range % window.slide:
@@ -215,11 +215,11 @@ def frame(window: Window, table: str, time: str) -> Frame:
             )
         grouped = f"HOP({time}, {', '.join(map(_interval, lengths))})"
         shown = [f"HOP_{what}({grouped[4:-1]}) AS window_{what.lower()}" for what in _BOUNDS]
-        return Frame(table, tuple(shown), (grouped,), _COLUMNS[:2])
+        return StatementFrame(table, tuple(shown), (grouped,), _COLUMNS[:2])
     lengths += [window.phase] if window.phase else []
     listed = ", ".join(map(_interval, lengths))
     function = "TUMBLE" if tumbles else "HOP"
-    return Frame(
+    return StatementFrame(
         f"TABLE({function}(TABLE {table}, DESCRIPTOR({time}), {listed}))",
         _COLUMNS[:2],
         _COLUMNS[:2],

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from weft.errors import QueryError
 from weft.query.duration import format_duration, parse_duration
-from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
+from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.in_spark import STREAM_TIME, calls_in_spark, renamed_words, without
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.spark import SPARK
@@ -115,7 +115,7 @@ def _grouped_by(sql: str, call: str) -> str:
     raise QueryError("a window needs GROUP BY")
 
 
-def frame(window: Window, table: str, time: str) -> Frame:
+def frame(window: Window, table: str, time: str) -> StatementFrame:
     """`FROM table WINDOW HOPPING (SIZE ..., ADVANCE BY ...)`."""
     if window.axis != "time" or window.phase:
         raise QueryError(f"{TITLE} has windows over time, from the epoch on, and this is another")
@@ -124,7 +124,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
         clause = f"WINDOW TUMBLING (SIZE {size})"
     else:
         clause = f"WINDOW HOPPING (SIZE {size}, ADVANCE BY {_length(window.slide)})"
-    return Frame(f"{table} {clause}", (), (), ("windowstart", "windowend"))
+    return StatementFrame(f"{table} {clause}", (), (), ("windowstart", "windowend"))
 
 
 def _length(length: int) -> str:

@@ -24,7 +24,6 @@ _CLAUSES = {
     "TABLESAMPLE": "sample the stream first",
     "QUALIFY": "window functions cannot be shared",
     "OVER": "a window function (OVER) cannot be shared: compute it in the stream first",
-    "WITHIN": "WITHIN GROUP is not served",
     "GROUPING": _GROUPINGS,
     "WITH": "WITH ROLLUP, CUBE and the like are not served: write one query for each grouping",
     "WINDOW": "named windows belong to window functions, which cannot be shared",
@@ -87,7 +86,8 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, st
                 raise _fail(sql, token, f"{token.text}: {refused[token.word]}")
             if token.word == "TOP" and before is not None and before.word == "SELECT" and counted:
                 raise _fail(sql, token, f"TOP: {_CLAUSES['LIMIT']}")
-            if depth == 0 and token.word in ("FROM", "WHERE", "GROUP", "HAVING"):
+            within = before is not None and before.word == "WITHIN"
+            if depth == 0 and token.word in ("FROM", "WHERE", "GROUP", "HAVING") and not within:
                 clause = token.word
         before = token
 

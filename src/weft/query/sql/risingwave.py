@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from weft.errors import QueryError
 from weft.query.duration import format_duration
-from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
+from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.in_spark import table_windows_in_spark, without
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.spark import SPARK
@@ -44,7 +44,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     return SPARK.read(text, found)
 
 
-def frame(window: Window, table: str, time: str) -> Frame:
+def frame(window: Window, table: str, time: str) -> StatementFrame:
     """`FROM hop(table, time, slide, size[, offset])`."""
     if window.axis != "time":
         raise QueryError(f"{TITLE} has windows over time, and this one is on an integer axis")
@@ -53,7 +53,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
     lengths += [window.phase] if window.phase else []
     listed = ", ".join(f"INTERVAL '{format_duration(length)}'" for length in lengths)
     name = "tumble" if tumbles else "hop"
-    return Frame(f"{name}({table}, {time}, {listed})", _WORDS, _WORDS, _WORDS)
+    return StatementFrame(f"{name}({table}, {time}, {listed})", _WORDS, _WORDS, _WORDS)
 
 
 RISINGWAVE = Dialect(

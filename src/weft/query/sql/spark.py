@@ -22,7 +22,7 @@ from weft.query.duration import format_duration
 from weft.query.expression import check_scalar
 from weft.query.normal import normal
 from weft.query.source import NO_NULLS
-from weft.query.sql.dialect import Dialect, Frame, ParsedSelect
+from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.lengths import constant, read_length
 from weft.query.sql.nodes import is_call, unquoted
 from weft.query.sql.select import Select
@@ -137,11 +137,11 @@ def _length(select: Select, field: str, node: Node) -> int:
     return read_length(select.sql, node.at, field, value)
 
 
-def frame(window: Window, table: str, time: str) -> Frame:
+def frame(window: Window, table: str, time: str) -> StatementFrame:
     """`GROUP BY window(time, range[, slide[, offset]])`, or `session_window(time, gap)`."""
     if isinstance(window, Session):
         made = f"session_window({time}, '{format_duration(window.gap)}')"
-        return Frame(table, ("session_window",), (made,), ("session_window",))
+        return StatementFrame(table, ("session_window",), (made,), ("session_window",))
     if window.axis != "time":
         raise QueryError("Spark's window() is over time, and this window is on an integer axis")
     if window.slide > window.range:
@@ -154,7 +154,7 @@ def frame(window: Window, table: str, time: str) -> Frame:
     if window.phase:
         lengths.append(window.phase)
     listed = ", ".join(f"'{format_duration(length)}'" for length in lengths)
-    return Frame(table, ("window",), (f"window({time}, {listed})",), ("window",))
+    return StatementFrame(table, ("window",), (f"window({time}, {listed})",), ("window",))
 
 
 SPARK = Dialect(

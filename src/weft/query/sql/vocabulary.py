@@ -242,6 +242,8 @@ class Vocabulary:
             raise self._lacks(f"{name}(), or weft does not know it to mean the same there")
         if node.nulls is not None:
             raise self._lacks(f"{node.nulls} NULLS")
+        if node.order:
+            raise self._lacks("WITHIN GROUP (ORDER BY ...)")
         if node.where is not None and not self.filters:
             raise self._lacks("FILTER (WHERE ...)")
         if node.distinct and not is_aggregate(node):

@@ -10,7 +10,18 @@ from sqlglot import exp
 
 from weft.query.syntax.lexer import Token
 from weft.query.syntax.masking import SYNTAX_CALLS, Masked, words_in
-from weft.query.syntax.tree import Call, Case, Cast, Lambda, Literal, Name, Node, Op, Star
+from weft.query.syntax.tree import (
+    Call,
+    Case,
+    Cast,
+    Lambda,
+    Literal,
+    Name,
+    Node,
+    Op,
+    Ordered,
+    Star,
+)
 
 _BINARY = {
     "EQ": "=",
@@ -231,6 +242,20 @@ def _filtered(masked: Masked, found: exp.Expression) -> Node | None:
     return None
 
 
+def _within_group(masked: Masked, found: exp.Expression) -> Node | None:
+    call, order = convert(masked, found.this), found.expression
+    if not (isinstance(call, Call) and not call.order and isinstance(order, exp.Order)):
+        return None
+    return replace(call, order=tuple(_ordered(masked, one) for one in order.expressions))
+
+
+def _ordered(masked: Masked, found: exp.Expression) -> Ordered:
+    value, descending = convert(masked, found.this), found.args.get("desc")
+    # sqlglot tells ASC (False) from nothing (None).
+    direction = None if descending is None else "DESC" if descending else "ASC"
+    return Ordered(value, direction, at=value.at)  # type: ignore[arg-type]
+
+
 def _nulls(masked: Masked, found: exp.Expression) -> Node | None:
     call = convert(masked, found.this)
     if isinstance(call, Call) and call.nulls is None:
@@ -266,6 +291,7 @@ _CONVERTERS: dict[str, Callable[[Masked, Any], Node | None]] = {
     "Case": _case,
     "Anonymous": _call,
     "Filter": _filtered,
+    "WithinGroup": _within_group,
     "IgnoreNulls": _nulls,
     "RespectNulls": _nulls,
     "Lambda": _lambda,

@@ -74,7 +74,7 @@ def mask(sql: str, words: frozenset[str], given: Sequence[Token] | None = None) 
         elif token.text == ")" and calls:
             calls.pop()
         elif token.kind == "name" and _is_structure(
-            tokens, index, words | _CASE_WORDS if cases else words
+            tokens, index, words | _CASE_WORDS if cases else words, within=calls[-1:] == ["GROUP"]
         ):
             piece = token.word
             cases += {"CASE": 1, "END": -1}.get(piece, 0)
@@ -88,8 +88,13 @@ def mask(sql: str, words: frozenset[str], given: Sequence[Token] | None = None) 
     return Masked(sql, tokens, " ".join(pieces))
 
 
-def _is_structure(tokens: Sequence[Token], index: int, words: frozenset[str]) -> bool:
-    """Whether a name is a word of SQL's structure here rather than a name."""
+def _is_structure(
+    tokens: Sequence[Token], index: int, words: frozenset[str], *, within: bool
+) -> bool:
+    """Whether a name is a word of SQL's structure here rather than a name.
+
+    `within` is for what stands in the parentheses of WITHIN GROUP.
+    """
     word = tokens[index].word
     before = tokens[index - 1].word if index else ""
     after = tokens[index + 1].word if index + 1 < len(tokens) else ""
@@ -97,6 +102,14 @@ def _is_structure(tokens: Sequence[Token], index: int, words: frozenset[str]) ->
         return False
     if word == "FILTER":  # after a call, not the function filter(array, ...)
         return before == ")" and after == "("
+    if word == "WITHIN":
+        return before == ")" and after == "GROUP"
+    if word == "GROUP" and before == "WITHIN":
+        return True
+    if within and word in ("ORDER", "BY"):
+        return before == ("(" if word == "ORDER" else "ORDER")
+    if word in ("ASC", "DESC"):
+        return within and after in (",", ")")
     if word in ("IGNORE", "RESPECT"):
         return after == "NULLS"
     if word == "NULLS":

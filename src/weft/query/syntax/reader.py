@@ -44,7 +44,6 @@ def read_expression(sql: str) -> Node:
 _REFUSED_WORDS = {
     "SELECT": "a subquery cannot be shared: join its result to the stream first",
     "OVER": "a window function (OVER) cannot be shared: compute it in the stream first",
-    "WITHIN": "WITHIN GROUP is not served",
 }
 _REFUSED_OPERATORS = {
     ";": "one expression is expected",

@@ -34,13 +34,31 @@ class Literal(Node):
 
 @dataclass(frozen=True)
 class Call(Node):
-    """A function call, with what only aggregates take: DISTINCT, FILTER, IGNORE NULLS."""
+    """A function call, with what only aggregates take.
+
+    DISTINCT, FILTER, IGNORE NULLS, and WITHIN GROUP (ORDER BY ...).
+    """
 
     name: str
     args: tuple[Node, ...]
     distinct: bool = False
     where: Node | None = None
     nulls: OneOf["IGNORE", "RESPECT"] | None = None
+    order: tuple[Ordered, ...] = ()
+
+    @property
+    def called_as_aggregate(self) -> bool:
+        """Whether it has a clause that only aggregates take."""
+        clauses = (self.distinct, self.where is not None, self.nulls is not None, self.order)
+        return any(clauses)
+
+
+@dataclass(frozen=True)
+class Ordered(Node):
+    """A value to order by, in WITHIN GROUP; ASC is kept where it is written."""
+
+    value: Node
+    direction: OneOf["ASC", "DESC"] | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +109,7 @@ def children(node: Node) -> Iterator[Node]:
         yield from node.args[:1] if _is_field(node) else node.args
     elif isinstance(node, Call):
         yield from node.args
+        yield from node.order
         if node.where is not None:
             yield node.where
     elif isinstance(node, Case):
@@ -101,7 +120,7 @@ def children(node: Node) -> Iterator[Node]:
             yield value
         if node.otherwise is not None:
             yield node.otherwise
-    elif isinstance(node, Cast):
+    elif isinstance(node, Cast | Ordered):
         yield node.value
     elif isinstance(node, Lambda):
         yield node.body
@@ -123,9 +142,10 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     if isinstance(node, Call):
         args = tuple([change(arg) for arg in node.args])
         where = None if node.where is None else change(node.where)
-        if where is node.where and _same(args, node.args):
+        order = tuple([replace(one, value=change(one.value)) for one in node.order])
+        if where is node.where and _same(args, node.args) and not order:
             return node
-        return replace(node, args=args, where=where)
+        return replace(node, args=args, where=where, order=order)
     if isinstance(node, Case):
         return replace(
             node,
@@ -133,7 +153,7 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
             whens=tuple((change(condition), change(value)) for condition, value in node.whens),
             otherwise=None if node.otherwise is None else change(node.otherwise),
         )
-    if isinstance(node, Cast):
+    if isinstance(node, Cast | Ordered):
         return replace(node, value=change(node.value))
     if isinstance(node, Lambda):
         return replace(node, body=change(node.body))

@@ -119,6 +119,12 @@ def _bare(node: Node) -> str:
 def _call(node: Call) -> str:
     args = ", ".join(_text(arg, 0) for arg in node.args)
     text = f"{node.name}({'DISTINCT ' if node.distinct else ''}{args})"
+    if node.order:
+        listed = ", ".join(
+            _text(one.value, 0) + (f" {one.direction}" if one.direction else "")
+            for one in node.order
+        )
+        text += f" WITHIN GROUP (ORDER BY {listed})"
     if node.nulls is not None:
         text += f" {node.nulls} NULLS"
     if node.where is not None:

@@ -29,9 +29,9 @@ CLASSES = frozenset(
     Add Alias And BitwiseAnd BitwiseNot BitwiseOr BitwiseXor CaseWhen Cast Concat CreateNamedStruct
     Divide EqualNullSafe EqualTo GreaterThan GreaterThanOrEqual ILike In IntegralDivide IsNotNull
     IsNull LambdaFunction LessThan LessThanOrEqual Like LikeAll LikeAny Literal Lower Multiply Not
-    NotLikeAll NotLikeAny Or RLike Remainder ShiftLeft ShiftRight ShiftRightUnsigned Subtract
-    TimestampAdd TimestampDiff UnaryMinus UnaryPositive UnresolvedAttribute UnresolvedExtractValue
-    UnresolvedFunction UnresolvedNamedLambdaVariable
+    NotLikeAll NotLikeAny Or RLike Remainder ShiftLeft ShiftRight ShiftRightUnsigned SortOrder
+    Subtract TimestampAdd TimestampDiff UnaryMinus UnaryPositive UnresolvedAttribute
+    UnresolvedExtractValue UnresolvedFunction UnresolvedNamedLambdaVariable
     """.split()  # noqa: SIM905
 )
 """The expressions of Spark's parser that are nothing but operators, constants, columns and calls.

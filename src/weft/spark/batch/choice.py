@@ -19,7 +19,7 @@ Method = Literal["native", "sql", "arrow", "coverage"]
 
 
 @dataclass(frozen=True)
-class Choice:
+class RunChoice:
     """The way one tree is run, and why."""
 
     method: Method
@@ -33,7 +33,7 @@ class Choice:
 
 def choose(
     layout: Layout, tree: Tree, engine: str, df: DataFrame, structure: str = "auto"
-) -> Choice:
+) -> RunChoice:
     """The way to run some of a tree's queries on an engine; a named structure means Arrow code."""
     if tree.coverage is not None:
         if engine == "operator":
@@ -42,23 +42,23 @@ def choose(
                 "engine='rewrite' or a strategy such as 'weave'"
             )
         if len(layout.queries) == len(tree.rows):
-            return Choice("coverage", "windows from windows, in Spark SQL")
-    targets = [target for fold in layout.grouping_sets for target in fold.targets]
+            return RunChoice("coverage", "windows from windows, in Spark SQL")
+    targets = [target for grouping_set in layout.grouping_sets for target in grouping_set.targets]
     alone = len(targets) == 1 and targets[0].window.overlap <= NATIVE_OVERLAP
     # Spark's own first and last are of any row; weft's are by event time, alone or shared.
     timed = any(call.function in BY_ORDER for query in layout.queries for call in query.calls)
     if alone and structure == "auto" and not timed:
-        return Choice("native", "one window by itself")
+        return RunChoice("native", "one window by itself")
     if engine == "rewrite":
         if layout.has_ends:
             kind = "sessions" if layout.is_session else "calendar windows"
-            return Choice("native", f"{kind} as they are: Spark SQL makes none of slices")
-        return Choice("sql", "each slice is sent to its windows, in Spark SQL")
+            return RunChoice("native", f"{kind} as they are: Spark SQL makes none of slices")
+        return RunChoice("sql", "each slice is sent to its windows, in Spark SQL")
     nested = [key for key in layout.keys if is_nested(df, key)]
     if nested:
         method: Method = "native" if layout.has_ends else "sql"
-        return Choice(method, f"key {nested[0]} is nested, which Arrow code cannot compare")
-    return Choice("arrow", "finals in Arrow code, by key")
+        return RunChoice(method, f"key {nested[0]} is nested, which Arrow code cannot compare")
+    return RunChoice("arrow", "finals in Arrow code, by key")
 
 
 def is_nested(df: DataFrame, key: str) -> bool:

@@ -103,7 +103,7 @@ class Finals:
         shards = pa.Table.from_batches(listed).combine_chunks()
         dues = [DueWindows(window) for window in self.tree.services if window.keys == self.keys]
         members = Members(shards, self.tree)
-        writer = Writer(self.tree, self.keys, shards.schema)
+        writer = AnswerBatches(self.tree, self.keys, shards.schema)
         parts = {due.service.query: due.service.parts for due in dues}
         try:
             for found in self._combined(shards, dues, members):
@@ -140,7 +140,7 @@ class Members:
         return found
 
 
-class Writer:
+class AnswerBatches:
     """Answers gathered into batches worth sending."""
 
     def __init__(self, tree: TreeProgram, keys: tuple[int, ...], schema: pa.Schema) -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from weft.plan import sql_steps as select
 from weft.plan.coverage import CoveragePlan
 from weft.plan.layout import GroupingSet, Layout
-from weft.plan.steps import Columns, Extend, Group, Select, Step, Where
+from weft.plan.steps import Columns, Extend, Group, Project, Step, Where
 from weft.plan.time_axis import TimeAxis
 
 
@@ -25,7 +25,7 @@ def apply(df: DataFrame, steps: Sequence[Step]) -> DataFrame:
             df = df.where(step.condition)
         elif isinstance(step, Extend):
             df = df.select("*", *_columns(step.columns))
-        elif isinstance(step, Select):
+        elif isinstance(step, Project):
             df = df.select(*_columns(step.columns))
         elif isinstance(step, Group):
             df = df.groupBy(*_columns(step.keys)).agg(*_columns(step.aggregates))
@@ -45,16 +45,16 @@ def slices_frame(df: DataFrame, axis: TimeAxis, layout: Layout) -> DataFrame:
     return apply(df, select.slices(layout, axis))
 
 
-def grouped_frame(partials: DataFrame, layout: Layout, fold: GroupingSet) -> DataFrame:
-    """The tree's partials by the keys of one fold."""
-    if len(fold.keys) == len(layout.keys):
+def grouped_frame(partials: DataFrame, layout: Layout, grouping_set: GroupingSet) -> DataFrame:
+    """The tree's partials by the keys of one grouping set."""
+    if len(grouping_set.keys) == len(layout.keys):
         return partials
-    return apply(partials, select.folded(layout, fold))
+    return apply(partials, select.folded(layout, grouping_set))
 
 
-def windows_frame(partials: DataFrame, layout: Layout, fold: GroupingSet) -> DataFrame:
-    """The windows of a fold from its slices: each slice is sent to its windows and merged there."""
-    return apply(partials, select.windows(layout, fold))
+def windows_frame(partials: DataFrame, layout: Layout, grouping_set: GroupingSet) -> DataFrame:
+    """The windows of a grouping set: each slice is sent to its windows and merged there."""
+    return apply(partials, select.windows(layout, grouping_set))
 
 
 def covered_frame(

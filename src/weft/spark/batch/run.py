@@ -17,7 +17,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.plan.tree import Tree
 from weft.query.query import Query
 from weft.query.syntax.reader import read_expression
-from weft.spark.batch.choice import Choice, choose
+from weft.spark.batch.choice import RunChoice, choose
 from weft.spark.batch.finals import final_choices, finals
 from weft.spark.batch.rewrite import covered_frame, grouped_frame, slices_frame, windows_frame
 from weft.spark.batch.shards import shards
@@ -30,17 +30,17 @@ Engine = Literal["operator", "rewrite"]
 
 @dataclass(frozen=True, eq=False)
 class SharedFrame:
-    """The combined partials of one fold of a tree: `target`, `start`, keys `k..`, parts `p..`."""
+    """The combined partials of one grouping set: `target`, `start`, keys `k..`, parts `p..`."""
 
     layout: Layout
-    fold: int
+    grouping_set: int
     frame: DataFrame
 
     @property
     def queries(self) -> list[Query]:
         """The queries that are answered from here."""
         places = zip(self.layout.queries, self.layout.places, strict=True)
-        return [query for query, (fold, _) in places if fold == self.fold]
+        return [query for query, (grouping_set, _) in places if grouping_set == self.grouping_set]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Batch:
 
     axis: TimeAxis
     pieces: tuple[SharedFrame | Direct, ...]
-    choices: tuple[Choice, ...] = field(default=())
+    choices: tuple[RunChoice, ...] = field(default=())
 
 
 def run_plan(
@@ -76,7 +76,7 @@ def run_plan(
     cutting, `structure` for one of combining slices.
     """
     pieces: list[SharedFrame | Direct] = []
-    choices: list[Choice] = []
+    choices: list[RunChoice] = []
     ansi = is_ansi(df)
     for tree in plan.trees:
         queries = [plan.queries[int(row)] for row in tree.rows]
@@ -85,7 +85,7 @@ def run_plan(
             own = {query.name: _own_reason(layout, query, types, ansi) for query in some}
             for query in (inexact := [q for q in some if own[q.name] is not None]):
                 pieces.append(Direct(query, native(df, axis, query)))
-                choices.append(Choice("native", f"{query.name}: {own[query.name]}", tree.number))
+                choices.append(RunChoice("native", f"{query.name}: {own[query.name]}", tree.number))
             exact = [query for query in some if query not in inexact]
             if exact:
                 layout = Layout.of(exact, axis.quoted, types) if inexact else layout
@@ -110,7 +110,7 @@ def run_tree(
     axis: TimeAxis,
     layout: Layout,
     tree: Tree,
-    choice: Choice,
+    choice: RunChoice,
     measured: Measured | None,
     slicing: Slicing | None,
     structure: str,
@@ -125,9 +125,11 @@ def run_tree(
         partials = slices_frame(df, axis, layout)
         return [
             SharedFrame(
-                layout, number, windows_frame(grouped_frame(partials, layout, fold), layout, fold)
+                layout,
+                number,
+                windows_frame(grouped_frame(partials, layout, grouping_set), layout, grouping_set),
             )
-            for number, fold in enumerate(layout.grouping_sets)
+            for number, grouping_set in enumerate(layout.grouping_sets)
         ], ()
     cut = shards(df, axis, layout, measured, slicing)
     details = [f"slices by {cut.slicing}"]
@@ -137,10 +139,12 @@ def run_tree(
         ]
     details += final_choices(cut.frame, layout, structure)
     found: list[SharedFrame | Direct] = []
-    for number, fold in enumerate(layout.grouping_sets):
-        kept = grouped_frame(cut.frame, layout, fold)
+    for number, grouping_set in enumerate(layout.grouping_sets):
+        kept = grouped_frame(cut.frame, layout, grouping_set)
         found.append(
-            SharedFrame(layout, number, finals(kept, layout, fold, cut.fragments, structure))
+            SharedFrame(
+                layout, number, finals(kept, layout, grouping_set, cut.fragments, structure)
+            )
         )
     return found, tuple(details)
 

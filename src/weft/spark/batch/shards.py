@@ -41,7 +41,11 @@ def shards(
     slicing: Kind | None = None,
 ) -> Shards:
     """Cut and pre-aggregate: rows in no window and rows of no query are left behind first."""
-    windows = [target.window.cut for fold in layout.grouping_sets for target in fold.targets]
+    windows = [
+        target.window.cut
+        for grouping_set in layout.grouping_sets
+        for target in grouping_set.targets
+    ]
     edges = TreeEdges.of_windows(windows)
     rows, span = 1e6, None
     if measured is not None and measured.rows:

@@ -17,7 +17,7 @@ from weft.spark.batch.run import Direct, SharedFrame
 
 
 @dataclass(frozen=True)
-class Part:
+class LongRows:
     """Answers of some queries, as SQL over one frame: every column's expression and type."""
 
     frame: DataFrame
@@ -46,21 +46,21 @@ def long_table(pieces: Sequence[SharedFrame | Direct], axis: TimeAxis) -> DataFr
     return reduce(DataFrame.unionAll, frames)
 
 
-def _direct(piece: Direct) -> Part:
+def _direct(piece: Direct) -> LongRows:
     columns = {
         (field.name, field.dataType.simpleString()): quote(field.name)
         for field in piece.frame.schema.fields[1:]
     }
-    return Part(piece.frame, _text(piece.query.name), "window", columns)
+    return LongRows(piece.frame, _text(piece.query.name), "window", columns)
 
 
-def _woven(piece: SharedFrame, axis: TimeAxis) -> Part:
-    """A fold's answers: a row of a target becomes one row for each of the target's queries."""
+def _woven(piece: SharedFrame, axis: TimeAxis) -> LongRows:
+    """A grouping set's answers: a row of a target becomes one for each of the target's queries."""
     layout, queries = piece.layout, piece.queries
     number = {query.name: position for position, query in enumerate(queries)}
     asked: dict[int, list[int]] = {}
-    for query, (fold, target) in zip(layout.queries, layout.places, strict=True):
-        if fold == piece.fold:
+    for query, (grouping_set, target) in zip(layout.queries, layout.places, strict=True):
+        if grouping_set == piece.grouping_set:
             asked.setdefault(target, []).append(number[query.name])
     most = max(asked, default=0)
     frame = piece.frame
@@ -103,7 +103,7 @@ def _woven(piece: SharedFrame, axis: TimeAxis) -> Part:
                 f"WHEN weft_q IN ({', '.join(map(str, some))}) THEN {sql}" for sql, some in choices
             )
             columns[column] = f"CASE {branches} END"
-    return Part(frame, names, window, columns)
+    return LongRows(frame, names, window, columns)
 
 
 def _having(piece: SharedFrame, queries: Sequence[Query], axis: TimeAxis) -> str | None:

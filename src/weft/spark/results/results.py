@@ -169,7 +169,7 @@ class Results(Mapping[str, DataFrame]):
         piece = self.batch.pieces[number]
         if isinstance(piece, Direct):
             return piece
-        return SharedFrame(piece.layout, piece.fold, self._frame(number))
+        return SharedFrame(piece.layout, piece.grouping_set, self._frame(number))
 
     def _frame(self, number: int) -> DataFrame:
         piece = self.batch.pieces[number]

@@ -111,7 +111,7 @@ class Projection:
 
 def is_compared(part: Part) -> bool:
     """Whether a part's arguments are compared for being equal."""
-    return part.kind == "set"
+    return part.kind in ("set", "counts")
 
 
 def both(guard: str | None, where: str) -> str:
