@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from pyspark.sql import functions as F
 from same import AXIS, assert_same, rows
+from test_running import wait_for
 
 import weft
 from weft.errors import EngineError
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import read_results
+from weft.spark.loom import Loom
 from weft.spark.streaming.starting import start
 from weft.spark.streaming.verify import verify_answers
 
@@ -180,6 +182,33 @@ def test_calendar_windows_come_to_a_running_stream(spark, feed, tmp_path):
     )
     assert [difference for difference in differences if not difference.ok] == []
     assert sum(difference.rows for difference in differences) > 100
+
+
+@pytest.mark.slow
+def test_a_calendar_window_is_added_while_the_stream_runs(spark, feed, tmp_path):
+    spread(feed, 0, 20)
+    loom = Loom(feed.stream(spark), time="ts", watermark=WATERMARK)
+    loom.add(FIXED)
+    loom.add(QUERIES[3])
+    checkpoint = str(tmp_path / "ck")
+    running = loom.start(str(tmp_path / "out"), checkpoint=checkpoint, trigger="100 milliseconds")
+    wait_for(lambda: running.progress.max_event_time is not None)
+    running.add(QUERIES[0])
+    spread(feed, 20, 100)
+    spread(feed, 600, 601, 3)
+    closed = AUTUMN + 597 * DAY
+    wait_for(lambda: (running.progress.frontier or 0) >= closed)
+    running.stop()
+    assert running.catalogue.entry("months").complete_from is not None
+    differences = verify_answers(
+        feed.batch(spark),
+        AXIS,
+        running.catalogue,
+        closed,
+        lambda name: read_results(spark, str(tmp_path / "out"), name),
+    )
+    assert [difference for difference in differences if not difference.ok] == []
+    assert all(difference.rows for difference in differences)
 
 
 @pytest.mark.slow
