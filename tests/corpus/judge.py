@@ -17,6 +17,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from tests.corpus.on_streams import STREAMS, stream_verdict
 from tests.corpus.tables import make_tables
 from weft.query.sql.reading import Statement, read_statements
 from weft.spark.results.selected import selected
@@ -26,6 +27,7 @@ from weft.spark.whole import Asked, WholeBatch
 HERE = Path(__file__).parent
 FILES = ("spark", "databricks", "flink", "nexmark", "azure", "ksqldb", "risingwave")
 VERDICTS = HERE / "verdicts.json"
+ON_STREAMS = HERE / "on_streams.json"
 PAGE = HERE.parents[1] / "docs" / "sql.md"
 MARK = "<!-- corpus -->\n"
 TIMES = {
@@ -65,6 +67,13 @@ def judge(spark: SparkSession, name: str, every: int = 1) -> dict[str, str]:
     return found
 
 
+def judge_streams(spark: SparkSession, name: str, every: int = 1) -> dict[str, str]:
+    """By statement, whether a stream could start with it; of every so-manieth of a file."""
+    tables = make_tables(spark)
+    listed = statements(name)[::every]
+    return {one.name: stream_verdict(spark, tables, TIMES, one) for one in listed}
+
+
 def _verdict(whole: WholeBatch, asked: Asked) -> str:
     if asked.error is not None:
         return f"refused: {asked.error.splitlines()[-1 if 'and as it is' in asked.error else 0]}"
@@ -98,11 +107,12 @@ def _text(value: Any) -> str:
     return repr(value)
 
 
-def table(verdicts: dict[str, dict[str, str]]) -> str:
+def table(verdicts: dict[str, dict[str, str]], streams: dict[str, dict[str, str]]) -> str:
     """The table of docs/sql.md."""
     lines = [
-        "| file | statements | shared | shared, then SQL | as it is | refused | run | read |",
-        "|---|---|---|---|---|---|---|---|",
+        "| file | statements | shared | shared, then SQL | as it is | refused | run | read "
+        "| on streams |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, found in verdicts.items():
         count = Counter(verdict.partition(":")[0] for verdict in found.values())
@@ -111,7 +121,9 @@ def table(verdicts: dict[str, dict[str, str]]) -> str:
         lost = count["refused"] + count["failed"]
         listed = " | ".join(map(str, (len(found), *columns, lost)))
         read = ran + sum(is_of_the_tables(verdict) for verdict in found.values())
-        lines.append(f"| {name} | {listed} | {ran / len(found):.0%} | {read / len(found):.0%} |")
+        share = f"{ran / len(found):.0%} | {read / len(found):.0%}"
+        started = sum(verdict == STREAMS for verdict in streams[name].values())
+        lines.append(f"| {name} | {listed} | {share} | {started} |")
     return "\n".join(lines) + "\n"
 
 
@@ -133,12 +145,15 @@ def main(names: Sequence[str] = FILES) -> None:
     spark = local_session(settings=settings)
     verdicts = json.loads(VERDICTS.read_text(encoding="utf-8")) if VERDICTS.exists() else {}
     verdicts |= {name: judge(spark, name) for name in names}
+    streams = json.loads(ON_STREAMS.read_text(encoding="utf-8")) if ON_STREAMS.exists() else {}
+    streams |= {name: judge_streams(spark, name) for name in names}
     spark.stop()
     VERDICTS.write_text(json.dumps(verdicts, indent=1) + "\n", encoding="utf-8")
+    ON_STREAMS.write_text(json.dumps(streams, indent=1) + "\n", encoding="utf-8")
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(MARK)
     after = rest.partition(MARK)[2]
-    PAGE.write_text(f"{before}{MARK}{table(verdicts)}{MARK}{after}", encoding="utf-8")
-    print(table(verdicts))
+    PAGE.write_text(f"{before}{MARK}{table(verdicts, streams)}{MARK}{after}", encoding="utf-8")
+    print(table(verdicts, streams))
     for name, found in verdicts.items():
         for statement, verdict in found.items():
             if verdict.startswith(("WRONG", "failed")):

@@ -12,6 +12,7 @@ from tests.corpus.judge import (
     FILES,
     HERE,
     MARK,
+    ON_STREAMS,
     PAGE,
     VERDICTS,
     is_of_the_tables,
@@ -21,6 +22,7 @@ from tests.corpus.judge import (
 )
 
 KNOWN = json.loads(VERDICTS.read_text(encoding="utf-8"))
+STARTED = json.loads(ON_STREAMS.read_text(encoding="utf-8"))
 OTHERS = ("flink", "nexmark", "azure", "ksqldb", "risingwave")
 
 
@@ -65,7 +67,7 @@ def test_as_much_as_we_want_is_run_and_read() -> None:
 
 
 def test_the_table_on_the_page_is_that_of_the_verdicts() -> None:
-    assert PAGE.read_text(encoding="utf-8").split(MARK)[1] == table(KNOWN)
+    assert PAGE.read_text(encoding="utf-8").split(MARK)[1] == table(KNOWN, STARTED)
 
 
 def test_every_refusal_has_a_reason() -> None:
@@ -73,3 +75,9 @@ def test_every_refusal_has_a_reason() -> None:
         for statement, verdict in found.items():
             if verdict.startswith("refused"):
                 assert len(verdict) > 20, statement
+
+
+def test_no_statement_is_left_out_of_a_stream_without_a_reason_of_its_own() -> None:
+    for found in STARTED.values():
+        for statement, verdict in found.items():
+            assert verdict == "streams" or len(verdict) > 20, statement

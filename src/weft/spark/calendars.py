@@ -9,15 +9,17 @@ import numpy.typing as npt
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from weft.errors import WindowError
+from weft.errors import QueryError, WindowError
 from weft.plan.time_axis import TimeAxis
 from weft.query.calendar import SESSION, Calendar
 from weft.query.query import Query
+from weft.query.source import UTC
 from weft.query.zone import DAY, Zone, serve_from
 
 Int64 = npt.NDArray[np.int64]
 _YEARS = 5 * 365
 """Days at the end of the table in which a difference is one of today's rules."""
+_UTC = ("UTC", "ETC/UTC", "GMT", "ETC/GMT", "Z", "+00:00", "ZULU")
 _agreed: set[str] = set()
 """Zones whose clocks are known to be the same in Spark; a process has one Java."""
 
@@ -28,15 +30,26 @@ def session_zone(spark: SparkSession) -> str:
 
 
 def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
-    """The query with the session's zone, where its window is by that.
+    """The query with the session's zone, where its window is by that; refused if it must be UTC.
 
     A TIMESTAMP_NTZ has a zone of no kind: its days are those that it shows.
     """
+    check_zone(query, df.sparkSession)
     window = query.window
     if not isinstance(window, Calendar) or window.zone != SESSION:
         return query
     zone = "UTC" if axis.kind == "timestamp_ntz" else session_zone(df.sparkSession)
     return query.over(window.in_zone(zone))
+
+
+def check_zone(query: Query, spark: SparkSession) -> None:
+    """Refuse hours and less of a session whose clocks are not those of UTC."""
+    zone = session_zone(spark)
+    if query.source is not None and UTC in query.source.needs and zone.upper() not in _UTC:
+        raise QueryError(
+            f"query {query.name!r}: hours and less are shared where spark.sql.session.timeZone is "
+            f"UTC, and it is {zone!r}: use window(time, '1 hour')"
+        )
 
 
 def time_span(df: DataFrame, axis: TimeAxis) -> Int64:

@@ -20,6 +20,7 @@ from weft.errors import EngineError, ExpressionError, QueryError
 from weft.query.finish import ANSWERS, Finish
 from weft.query.names import quoted_name
 from weft.query.query import Query
+from weft.query.sql.truncation import truncated_times
 from weft.query.window import Session, Window
 from weft.spark.arrow import arrow_schema, nullable_schema
 from weft.spark.failures import spark_message
@@ -83,7 +84,8 @@ def finished_form(
     for table, (query, schema) in zip(finish.tables, answers, strict=True):
         is_session = isinstance(query.window, Session)
         kind = None if is_session else kinds.setdefault(query.window, len(kinds))
-        judged.append(Answers(table, tuple(key.name for key in query.keys), kind))
+        keys = tuple(key.name for key in query.keys)
+        judged.append(Answers(table, keys, kind, truncated_times(query)))
         frames.append((query, spark.range(1).mapInArrow(_Unread(table), schema)))
     try:
         made = finished(finish, frames)

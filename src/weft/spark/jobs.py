@@ -30,6 +30,7 @@ from weft.sinks import (
     Sink,
 )
 from weft.spark import connectors
+from weft.spark.calendars import in_session
 from weft.spark.failures import (
     condition_of,
     connector_advice,
@@ -154,17 +155,21 @@ def within_windows(spark: SparkSession, job: Job, *, strict: bool = False) -> Jo
 
     They are `refused`, each by itself, and the others can start.
     """
-    queries = {query.name.casefold(): query for query in job.queries}
     if not any(query.finish is not None for query in job.queries):
         return job
     frame = _rows(spark, job, streaming=True)
     _check_time(job, frame)
     menu = Menu.of(frame, time_axis(frame.schema, job.source.time))
+    queries = {query.name.casefold(): query for query in job.queries}
     refused: list[str] = []
     for query in [query for query in job.queries if query.finish is not None]:
         assert query.finish is not None
         try:
-            menu.finished(query, queries)
+            for name in (query.name, *query.finish.parts):
+                known = queries.get(name.casefold())
+                if known is not None:
+                    queries[name.casefold()] = in_session(known, frame, menu.axis)
+            menu.finished(queries[query.name.casefold()], queries)
         except WeftError as error:
             refused.append(f"{job.file}: {error}")
             for name in (query.name, *query.finish.parts):

@@ -23,6 +23,7 @@ from weft.query.trust import check_untrusted
 from weft.spark.as_written import texts_as_written
 from weft.spark.batch.run import Batch, run_plan
 from weft.spark.batch.statistics import Measured, measure
+from weft.spark.calendars import in_session
 from weft.spark.check import check_columns, check_queries
 from weft.spark.results.results import Results
 from weft.spark.schema import time_axis
@@ -96,6 +97,7 @@ class Loom:
             return next(one for key, one in self._queries.items() if key not in before)
         if name is not None and name.lower() != query.name.lower():
             raise WorkloadError(f"name={name!r}: the query is named {query.name!r} already")
+        query = in_session(query, self.df, self.axis)
         if query.window.axis != self.axis.axis:
             raise EngineError(
                 f"query {query.name!r}: its window, {describe_window(query.window)}, is on "

@@ -28,12 +28,12 @@ from weft.errors import EngineError, QueryError, WeftError
 from weft.query.calendar import Calendar
 from weft.query.names import quoted_name
 from weft.query.query import Query
-from weft.query.source import NO_NULLS, UTC, Relation
+from weft.query.source import NO_NULLS, Relation
 from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.reading import Statement
 from weft.query.zone import FAR
 from weft.spark.as_written import as_written
-from weft.spark.calendars import in_session, session_zone, time_span
+from weft.spark.calendars import in_session, time_span
 from weft.spark.check import check_queries
 from weft.spark.failures import short, spark_message
 from weft.spark.finishing import answer_tables
@@ -45,7 +45,6 @@ from weft.spark.results.sound import Failed, SoundResults
 Made = TypeVar("Made")
 SourceKey = tuple[str, str, str]
 """What WITH defines, what FROM says, and the column of time."""
-_UTC = ("UTC", "ETC/UTC", "GMT", "ETC/GMT", "Z", "+00:00", "ZULU")
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 _ERRORS = (WeftError, *_SPARK_ERRORS)
 
@@ -238,13 +237,6 @@ class WholeBatch:
     def _check_needs(self, query: Query, key: SourceKey) -> None:
         """Refuse to share a query whose window means the same only for other rows or settings."""
         needs = () if query.source is None else query.source.needs
-        if UTC in needs:
-            zone = session_zone(self.spark)
-            if zone.upper() not in _UTC:
-                raise QueryError(
-                    f"hours and less are shared where spark.sql.session.timeZone is UTC, and it is "
-                    f"{zone!r}: use window(time, '1 hour')"
-                )
         if NO_NULLS in needs:
             if key not in self._null_times:
                 frame = self.looms[key].df

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -238,6 +238,18 @@ def read_change(change: Change) -> Change:
     if change["op"] != "add":
         return change
     return {**change, "query": ReadQuery(_query(change["query"]))}
+
+
+def placed_changes(asked: Sequence[Change], place: Callable[[Query], Query]) -> list[Change]:
+    """Changes with what becomes of the queries that they add."""
+    found: list[Change] = []
+    for change in asked:
+        if change["op"] == "all":
+            change = {**change, "changes": placed_changes(change["changes"], place)}
+        elif change["op"] == "add":
+            change = {**change, "query": ReadQuery(place(_query(change["query"])))}
+        found.append(change)
+    return found
 
 
 def names_of(change: Change) -> list[str]:

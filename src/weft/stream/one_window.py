@@ -39,6 +39,8 @@ class Answers:
     keys: tuple[str, ...]
     kind: int | None
     """Windows of one kind that start together end together; None for sessions, which do not."""
+    truncated: Mapping[str, str] = field(default_factory=dict)
+    """Columns that stand for the window's start, as a truncated time does, and what they are."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,8 @@ class _Reading:
             if name == "window":
                 kind = "session" if of.kind is None else of.kind
                 self.origins[attribute.id] = f"window {kind}"
+            elif name in of.truncated:
+                self.origins[attribute.id] = f"start {of.kind}: {of.truncated[name]}"
             elif name in of.keys:
                 self.origins[attribute.id] = f"={name}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from weft.errors import QueryError
+from weft.query.calendar import Calendar
 from weft.query.query import Query
 from weft.query.sql import parse_queries, parse_query, parse_statement, write_query
 
@@ -62,7 +63,6 @@ def test_strict_readers_refuse_it_as_before():
     [
         "SELECT count(*) AS n FROM t WHERE x IN (SELECT y FROM u) GROUP BY window(ts, '1 hour')",
         "SELECT count(*) AS n FROM t JOIN u USING (k) GROUP BY window(ts, '1 hour')",
-        "SELECT to_date(ts) AS d, count(*) AS n FROM t GROUP BY to_date(ts)",
         "SELECT k FROM t",
     ],
 )
@@ -70,6 +70,12 @@ def test_rows_that_are_not_those_at_hand_are_refused(sql):
     """A loom or a stream has its rows: FROM cannot ask for others."""
     with pytest.raises(QueryError, match="query 'q'"):
         parse_statement(sql, "q")
+
+
+def test_a_truncated_time_is_a_calendar_window_of_the_sessions_zone():
+    (query,) = parse_statement("SELECT to_date(ts) AS d, count(*) AS n FROM t GROUP BY to_date(ts)")
+    assert query.window == Calendar(range="1 day", zone="session")
+    assert query.source.time == "ts"
 
 
 def test_it_is_not_translated():

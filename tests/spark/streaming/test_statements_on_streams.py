@@ -55,6 +55,10 @@ STATEMENTS = {
             SELECT session_window, k, count(*) AS n FROM t
             GROUP BY session_window(ts, '20 seconds'), k)
         QUALIFY rank() OVER (PARTITION BY session_window ORDER BY n DESC) = 1""",
+    "daily": "SELECT to_date(ts) AS day, g, count(*) AS n FROM t GROUP BY to_date(ts), g",
+    "by_the_hour": """
+        SELECT date_trunc('hour', ts) AS hour, month(ts) AS m, sum(x) AS s FROM t
+        GROUP BY date_trunc('hour', ts), month(ts)""",
     "hourly": "SELECT window, k, max(x) AS hi FROM t GROUP BY window(ts, '1 hour'), k",
 }
 REFUSED = {

@@ -152,10 +152,6 @@ class Statement:
             named = f"query {self.name!r}: "
             reason = self.unshared or str(self.refusal)
             raise QueryError(f"{named}{reason.removeprefix(named)}")
-        for query in self.queries:
-            if query.source is not None and query.source.needs:
-                reason = "a truncated time is shared in a batch only: write window(time, '1 day')"
-                raise QueryError(f"query {self.name!r}: {reason}")
         parts = self.queries[1:]
         finish = Finish(self.finish, tuple(query.name for query in parts))
         return [first.finished(finish, self.name), *parts]

@@ -18,9 +18,11 @@ from weft.query.calendar import SESSION, Calendar
 from weft.query.duration import MICROSECONDS
 from weft.query.expression import function_name
 from weft.query.normal import normal
+from weft.query.query import Query
 from weft.query.source import UTC
 from weft.query.sql.nodes import is_call
 from weft.query.syntax.literals import string_value
+from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Cast, Literal, Node, Op
 from weft.query.syntax.writer import write
 from weft.query.window import Window
@@ -82,6 +84,32 @@ def truncation(group: Sequence[Node]) -> Truncation | None:
     if len(times) != 1 or len(names) != len(parts) or names not in _PARTS:
         return None
     return _window(tuple(key for key, _ in parts), parts[0][1][0], _PARTS[names])
+
+
+def truncated_times(query: Query) -> dict[str, str]:
+    """The outputs of a query that are its time, truncated to its own windows, and what they are.
+
+    So `min(to_date(ts))` over days tells one day from another.
+    """
+    found: dict[str, str] = {}
+    for output in query.outputs:
+        if not output.is_plain or output.calls[0].function != "min" or query.source is None:
+            continue
+        (argument,) = output.calls[0].args
+        cut = truncation([read_expression(argument)])
+        if cut is None or cut.time.strip("`").casefold() != _time(query):
+            continue
+        window = cut.window
+        if isinstance(window, Calendar) and isinstance(query.window, Calendar):
+            window = window.in_zone(query.window.zone)
+        if window == query.window:
+            found[output.name] = argument
+    return found
+
+
+def _time(query: Query) -> str:
+    said = None if query.source is None else query.source.time
+    return (said or "").strip("`").casefold()
 
 
 def _single(key: Node) -> tuple[Node, str] | None:

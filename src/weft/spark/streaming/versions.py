@@ -12,9 +12,10 @@ from weft.plan.time_axis import TimeAxis
 from weft.sinks import Sink
 from weft.sinks.files import Folder
 from weft.spark.as_written import texts_as_written
+from weft.spark.calendars import in_session
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.menu import Menu
-from weft.stream.burst import Burst, Change, NeedsRestart, added_queries
+from weft.stream.burst import Burst, Change, NeedsRestart, added_queries, placed_changes
 from weft.stream.catalogue import Catalogue, CatalogueFiles, Progress
 from weft.stream.columns import Column
 from weft.stream.culprits import Asking
@@ -86,7 +87,7 @@ class Versions:
     def look(self, asked: Sequence[Change]) -> None:
         """Learn what Spark has to say of the queries of a change; it is remembered."""
         menu = self.now.compiled.menu.copy()
-        queries = added_queries(asked)
+        queries = added_queries(self._placed(asked))
         menu.check(queries)
         for query in queries:
             menu.answers(query)
@@ -101,7 +102,7 @@ class Versions:
         to be started with it, and nothing is lacking.
         """
         now = self.now
-        burst = Burst.of(now.catalogue, asked)
+        burst = Burst.of(now.catalogue, self._placed(asked))
         if not burst.changes(now.catalogue):
             return now, []
         if not burst.replans:
@@ -171,6 +172,10 @@ class Versions:
 
     def _compiled(self, catalogue: Catalogue, menu: Menu) -> Compiled:
         return compile_catalogue(catalogue, self.df, self.axis, menu)
+
+    def _placed(self, asked: Sequence[Change]) -> list[Change]:
+        """Changes whose queries are by the session's time zone, where SQL does not name one."""
+        return placed_changes(asked, lambda query: in_session(query, self.df, self.axis))
 
     def _new_menu(self) -> Menu:
         """A menu with nothing but what is offered, and with all that Spark has said."""
