@@ -138,7 +138,7 @@ def test_sql_within_a_window_is_sparks_over_all_rows_across_a_restart(
         found = weft.read_results(spark, out, name)
         assert rows(found) == expected(spark, feed, sql), name
         assert name in listed
-    frontier = START + 100 * MINUTE
+    frontier = START + 900_000 * MINUTE
     seen = feed.batch(spark).where(f"unix_micros(ts) < {frontier}")
     report = verify_answers(
         seen, AXIS, running.catalogue, frontier, lambda name: weft.read_results(spark, out, name)
