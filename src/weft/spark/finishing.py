@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import RLock
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -29,23 +30,26 @@ from weft.stream.one_window import Answers, Leaves, judge
 
 _IS_WINDOW, _IS_SESSION = {"spark.timeWindow": True}, {"spark.sessionWindow": True}
 """By these Spark knows a column of windows, for window_time and for windows of windows."""
+_naming = RLock()
+"""Views are a session's, and streams of one session may be changed at the same time."""
 
 
 @contextmanager
 def answer_tables(answers: Sequence[tuple[Query, DataFrame]]) -> Iterator[list[str]]:
-    """The answers of some queries as tables that SQL can read, by their places."""
+    """The answers of some queries as tables that SQL can read, by their places, meanwhile."""
     spark = answers[0][1].sparkSession
     names = [f"{ANSWERS}{number}" for number in range(len(answers))]
-    try:
-        for name, (query, frame) in zip(names, answers, strict=True):
-            marked = _IS_SESSION if isinstance(query.window, Session) else _IS_WINDOW
-            window = F.col("window").alias("window", metadata=marked)
-            rest = [F.col(quoted_name(column)) for column in frame.columns if column != "window"]
-            frame.select(window, *rest).createOrReplaceTempView(name)
-        yield names
-    finally:
-        for name in names:
-            spark.catalog.dropTempView(name)
+    with _naming:
+        try:
+            for name, (query, frame) in zip(names, answers, strict=True):
+                marked = _IS_SESSION if isinstance(query.window, Session) else _IS_WINDOW
+                window = F.col("window").alias("window", metadata=marked)
+                others = [quoted_name(column) for column in frame.columns if column != "window"]
+                frame.select(window, *others).createOrReplaceTempView(name)
+            yield names
+        finally:
+            for name in names:
+                spark.catalog.dropTempView(name)
 
 
 def finished(finish: Finish, answers: Sequence[tuple[Query, DataFrame]]) -> DataFrame:

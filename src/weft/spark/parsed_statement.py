@@ -49,7 +49,7 @@ def check_statement(
             raise ExpressionError(f"Spark cannot read it: {spark_message(error)}") from None
         parsed = json.loads(plan.toJSON())
         reason = statement_refusal(parsed, tables, again=again)
-        reason = reason or _window_refusal(plan, parsed, tables)
+        reason = reason or _window_refusal(plan, parsed, tables, again=again)
     if reason is not None:
         raise ExpressionError(reason)
 
@@ -85,7 +85,9 @@ def renamed(sql: str, parts: Sequence[str]) -> str:
     return found + sql[position:]
 
 
-def _window_refusal(plan: Any, parsed: Any, tables: Collection[str]) -> str | None:
+def _window_refusal(
+    plan: Any, parsed: Any, tables: Collection[str], *, again: bool = False
+) -> str | None:
     """Why the clauses WINDOW are refused, which the plan's JSON does not show."""
     hidden = named_windows(parsed)
     if not hidden:
@@ -94,7 +96,7 @@ def _window_refusal(plan: Any, parsed: Any, tables: Collection[str]) -> str | No
     if len({position for position, _ in specs}) != hidden:
         return "a clause WINDOW in a subquery of an expression: write OVER (...) itself"
     for _, spec in specs:
-        reason = statement_refusal(json.loads(spec.toJSON()), tables)
+        reason = statement_refusal(json.loads(spec.toJSON()), tables, again=again)
         if reason is not None:
             return reason
     return None

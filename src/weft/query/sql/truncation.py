@@ -50,6 +50,8 @@ _PARTS = {
     frozenset(("year", "month")): "month",
     frozenset(("year", "month", "day")): "day",
 }
+_SHOWN = "shown "
+"""Before a number of seconds: as clocks show them."""
 _PART_NAMES = {"dayofmonth": "day"}
 
 
@@ -137,7 +139,10 @@ def _single(key: Node) -> tuple[Node, str] | None:
         unit = _FORMATS.get(_text(args[1]) or "")
         return None if unit is None else (args[0], unit)
     if name in ("timestamp_seconds", "from_unixtime") and len(args) == 1:
-        return _single(args[0])
+        inside = _single(args[0])
+        if name == "from_unixtime" and inside is not None:  # a text, which clocks may show twice
+            return inside[0], f"{_SHOWN}{inside[1]}"
+        return inside
     return _seconds(key)
 
 
@@ -173,9 +178,11 @@ def _part(key: Node) -> tuple[Node, str] | None:
 
 def _window(keys: tuple[Node, ...], time: Node, unit: str) -> Truncation:
     text = write(time)
-    if unit.isdigit():
-        length = int(unit) * MICROSECONDS["second"]
-        return Truncation(keys, text, Window.of_units(length, length, 0, "time"))
+    seconds = unit.removeprefix(_SHOWN)
+    if seconds.isdigit():
+        length = int(seconds) * MICROSECONDS["second"]
+        needs = (UTC,) if unit.startswith(_SHOWN) else ()
+        return Truncation(keys, text, Window.of_units(length, length, 0, "time"), needs)
     if unit in ("hour", "minute", "second"):
         length = MICROSECONDS[unit]
         return Truncation(keys, text, Window.of_units(length, length, 0, "time"), (UTC,))

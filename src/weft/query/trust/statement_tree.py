@@ -103,8 +103,10 @@ def statement_refusal(plan: Json, tables: Collection[str], *, again: bool = Fals
 def _changing(node: Mapping[str, Any]) -> str | None:
     """Why a node may give something else when it is run again."""
     name = {"CurrentDate": "current_date", "CurrentTimestamp": "current_timestamp"}.get(_kind(node))
-    if _kind(node) in ("UnresolvedFunction", "UnresolvedAttribute"):
+    if _kind(node) == "UnresolvedFunction":
         name = ".".join(_listed(node["nameParts"])).lower()
+    elif _kind(node) == "UnresolvedAttribute":  # the clock needs no parentheses
+        name = next((word for word in _listed(node["nameParts"]) if word in CLOCK_WORDS), None)
     if name in CLOCKS | _RANDOM:
         return f"{name} {NOT_DETERMINISTIC.get(name, 'is another whenever it is asked for')}"
     return None
