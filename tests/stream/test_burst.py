@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -12,7 +13,7 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.stream.between import Between
 from weft.stream.burst import Burst, NeedsRestart
-from weft.stream.catalogue import Failure, Progress, Settings
+from weft.stream.catalogue import Failure, Progress, Settings, complete_by
 from weft.stream.evolve import first_catalogue
 from weft.stream.handling import Handling
 from weft.stream.planning import stream_plan
@@ -321,3 +322,32 @@ def test_they_fail_together_and_come_back_together(guilty):
 def test_they_have_one_limit():
     limited = made([{"op": "limit", "name": "whole", "limits": {"groups": 5}}], STATEMENT)
     assert [q.name for q in limited.queries if q.limits is not None] == ["whole", "part"]
+
+
+def told(name: str, **finish: object) -> dict:
+    return {"op": "add", "query": {**query(name).to_dict(), "finish": finish}}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        [told("thief", sql="SELECT 1", parts=["b"])],
+        [told("thief", sql="SELECT 1", parts=["part"])],
+        [told("thief", sql="SELECT 1", parts=["nobody"])],
+        [add("c"), told("d", sql="SELECT 1", parts=["c"]), told("e", sql="SELECT 1", parts=["c"])],
+        [told("d", sql="SELECT 1", parts=["e"]), told("e", sql="SELECT 1", parts=[])],
+    ],
+)
+def test_a_statement_takes_no_query_of_another(asked):
+    with pytest.raises(WeftError, match=r"no part of its statement|which does not run"):
+        made(asked, STATEMENT)
+    both = [add("c"), told("d", sql="SELECT 1", parts=["c"])]
+    assert {q.name for q in made(both, STATEMENT).queries} >= {"c", "d"}
+
+
+def test_a_statement_is_complete_when_all_of_its_queries_are():
+    since = (None, 0, 600_000_000)
+    entries = [replace(e, complete_from=at) for e, at in zip(STATEMENT.entries, since, strict=True)]
+    assert complete_by(entries[:1]) is None
+    assert complete_by(entries[:2]) == 60_000_000
+    assert complete_by(entries) == 660_000_000

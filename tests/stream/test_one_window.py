@@ -14,7 +14,9 @@ from weft.stream.one_window import Answers, Leaves, Stays, judge
 
 PLAN = "org.apache.spark.sql.catalyst.plans.logical."
 EXPRESSION = "org.apache.spark.sql.catalyst.expressions."
-TEN, TWENTY, SESSION = (Answers(f"a{kind}", ("k",), kind) for kind in (0, 1, None))
+TEN, TWENTY, SESSION, UNEVEN = (
+    Answers(f"a{kind}", ("k",), kind) for kind in ("0", "1", "session", "uneven")
+)
 
 
 def node(kind: str, *children: list[Any], **said: Any) -> list[Any]:
@@ -35,8 +37,10 @@ def field(child: list[Any], ordinal: int) -> list[Any]:
 
 
 def minus(child: list[Any], by: int) -> list[Any]:
+    """As Spark's window_time has it."""
     literal = node(f"{EXPRESSION}Literal", value=str(by))
-    return node(f"{EXPRESSION}Subtract", child, literal)
+    conversion = f"{EXPRESSION}PreciseTimestampConversion"
+    return node(conversion, node(f"{EXPRESSION}Subtract", node(conversion, child), literal))
 
 
 def equal(one: list[Any], other: list[Any]) -> list[Any]:
@@ -107,6 +111,33 @@ def test_a_union_keeps_what_its_sides_agree_on() -> None:
     assert judge(ends, [TEN, TWENTY]) == Stays(None)
     assert isinstance(judge(starts, [TEN, TWENTY]), Leaves)
     assert isinstance(judge(union(alias(50, END), alias(51, attribute(12))), [TEN, TWENTY]), Leaves)
+
+
+@pytest.mark.parametrize(("kind", "stays"), [("LeftSemi", True), ("Inner", False)])
+def test_a_union_of_a_join_is_seen_through_or_refused(kind: str, stays: bool) -> None:
+    """A join beside another SELECT must not lend it marks of its own."""
+    joined = join(answers(TEN, 10), answers(TEN, 20), equal(attribute(11), attribute(21)), kind)
+    union = node(f"{PLAN}Union", project(answers(TEN), WINDOW, KEY, attribute(3)), joined)
+    found = judge(grouped(union, WINDOW), [TEN])
+    assert isinstance(found, Stays if stays else Leaves)
+    shifted = project(joined, alias(31, attribute(13)), attribute(12), attribute(13))
+    union = node(f"{PLAN}Union", project(answers(TEN), WINDOW, KEY, attribute(3)), shifted)
+    assert isinstance(judge(grouped(union, WINDOW), [TEN]), Leaves)
+
+
+def test_starts_of_uneven_windows_and_other_arithmetic_tell_nothing() -> None:
+    by_start = grouped(project(answers(UNEVEN), alias(7, START)), attribute(7))
+    assert isinstance(judge(by_start, [UNEVEN]), Leaves)
+    assert isinstance(judge(grouped(answers(UNEVEN), WINDOW), [UNEVEN]), Stays)
+    literal = node(f"{EXPRESSION}Literal", value="9")
+    added = node(f"{EXPRESSION}Add", END, literal)  # try_add makes null of many
+    plan = grouped(project(answers(TEN), alias(7, added)), attribute(7))
+    assert isinstance(judge(plan, [TEN]), Leaves)
+
+
+def test_a_truncated_time_is_a_start() -> None:
+    days = Answers("days", ("k",), "0", {"n": "to_date(ts)"})
+    assert isinstance(judge(grouped(answers(days), attribute(3)), [days]), Stays)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 from weft.query.names import quoted_name
 
-NO_NULLS, UTC = "no nulls", "utc"
+NO_NULLS, UTC, IN_ZONE = "no nulls", "utc", "in "
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,8 @@ class Source:
     """Names, in lower case, that the text gives to something else than a column of the table."""
     relation: Relation | None = None
     needs: tuple[str, ...] = ()
-    """What must hold of the rows: `NO_NULLS` of time, or a session whose time zone is `UTC`."""
+    """What must hold: `NO_NULLS` of the rows' time; of the session, that its time zone is `UTC`, or
+    the one whose name follows `IN_ZONE`."""
 
     @property
     def key(self) -> tuple[str, str]:

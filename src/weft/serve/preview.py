@@ -7,6 +7,7 @@ import re
 from weft.errors import EngineError
 from weft.job.asked import asked_queries
 from weft.plan.explain import describe_window
+from weft.query.calendar import SESSION, Calendar
 from weft.query.query import Query
 from weft.serve.costs import query_costs
 from weft.serve.models import Joined, Place, Preview
@@ -34,10 +35,18 @@ def read_queries(sql: str, name: str | None, time: str | None, snapshot: Snapsho
     return queries
 
 
+def _estimated(query: Query) -> Query:
+    window = query.window
+    if isinstance(window, Calendar) and window.zone == SESSION:
+        return query.over(window.in_zone("UTC"))
+    return query
+
+
 def preview(snapshot: Snapshot, queries: list[Query]) -> Preview:
     """The plan with these queries beside the plan without."""
     now = snapshot.plan
-    then = now.add(queries)
+    # The session's zone is the stream's to know; for an estimate any will do.
+    then = now.add([_estimated(query) for query in queries])
     alone = query_costs(then)[1]
     labels = zip(now.request.names, now.labels, strict=True)
     before = {name.lower(): int(label) for name, label in labels}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from weft.errors import QueryError, WindowError
 from weft.plan.time_axis import TimeAxis
 from weft.query.calendar import SESSION, Calendar
 from weft.query.query import Query
-from weft.query.source import UTC
+from weft.query.source import IN_ZONE, UTC
 from weft.query.zone import DAY, Zone, serve_from
 
 Int64 = npt.NDArray[np.int64]
@@ -38,17 +39,33 @@ def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
     window = query.window
     if not isinstance(window, Calendar) or window.zone != SESSION:
         return query
-    zone = "UTC" if axis.kind == "timestamp_ntz" else session_zone(df.sparkSession)
-    return query.over(window.in_zone(zone))
+    if axis.kind == "timestamp_ntz":
+        return query.over(window.in_zone("UTC"))
+    zone, source = session_zone(df.sparkSession), query.source
+    placed = query.over(window.in_zone(zone))
+    if source is None:
+        return placed
+    needs = (*source.needs, f"{IN_ZONE}{zone}")
+    told = {**placed.to_dict(), "source": replace(source, needs=needs).to_dict()}
+    return Query.from_dict(told)
 
 
 def check_zone(query: Query, spark: SparkSession) -> None:
-    """Refuse hours and less of a session whose clocks are not those of UTC."""
+    """Refuse a session whose clocks are not those that a truncated time was read by."""
+    needs = () if query.source is None else query.source.needs
+    if not needs:
+        return
     zone = session_zone(spark)
-    if query.source is not None and UTC in query.source.needs and zone.upper() not in _UTC:
+    if UTC in needs and zone.upper() not in _UTC:
         raise QueryError(
             f"query {query.name!r}: hours and less are shared where spark.sql.session.timeZone is "
             f"UTC, and it is {zone!r}: use window(time, '1 hour')"
+        )
+    wanted = [need.removeprefix(IN_ZONE) for need in needs if need.startswith(IN_ZONE)]
+    if wanted and wanted[0] != zone:
+        raise QueryError(
+            f"query {query.name!r} was added where spark.sql.session.timeZone was {wanted[0]!r}, "
+            f"and it is {zone!r}: set it to {wanted[0]!r}, or drop the query and add it anew"
         )
 
 
@@ -66,6 +83,7 @@ def check_calendars(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> 
     A zone whose past alone they know differently is served from when on they agree.
     """
     for query in queries:
+        check_zone(query, df.sparkSession)
         window = query.window
         if not isinstance(window, Calendar):
             continue

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from threading import RLock
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -83,21 +84,22 @@ def finished_form(
             f"nothing can judge it: start the stream in a classic session, or ask for the window's "
             f"answers alone"
         )
-    kinds: dict[Window, int] = {}
+    kinds: dict[Window, str] = {}
     judged, frames = [], []
     for table, (query, schema) in zip(finish.tables, answers, strict=True):
-        is_session = isinstance(query.window, Session)
-        kind = None if is_session else kinds.setdefault(query.window, len(kinds))
+        kind = kinds.setdefault(query.window, _kind(query.window, len(kinds)))
         keys = tuple(key.name for key in query.keys)
         judged.append(Answers(table, keys, kind, truncated_times(query)))
         frames.append((query, spark.range(1).mapInArrow(_Unread(table), schema)))
     try:
         made = finished(finish, frames)
+        verdict = judge(json.loads(made._jdf.queryExecution().optimizedPlan().toJSON()), judged)
     except ExpressionError as error:
         raise ExpressionError(f"query {name!r}: {error}") from None
-    except PySparkException as error:
-        raise QueryError(f"query {name!r}: {spark_message(error)}") from None
-    verdict = judge(json.loads(made._jdf.queryExecution().optimizedPlan().toJSON()), judged)
+    except (PySparkException, Py4JJavaError) as error:
+        raise QueryError(f"query {name!r}: {spark_message(error) or error}") from None
+    except RecursionError:
+        raise QueryError(f"query {name!r}: the statement is nested too deeply") from None
     if isinstance(verdict, Leaves):
         raise QueryError(f"query {name!r} on a stream: {verdict.reason}")
     columns = [column.casefold() for column in made.columns]
@@ -106,6 +108,14 @@ def finished_form(
         raise QueryError(f"query {name!r}: two columns are called {twice!r}: rename one")
     schema = nullable_schema(made.schema)
     return Form(schema, arrow_schema(schema), verdict.keys)
+
+
+def _kind(window: Window, number: int) -> str:
+    """Windows that start together end together, but for sessions and days that a zone left out."""
+    if isinstance(window, Session):
+        return "session"
+    uneven = not window.has_fixed_length and window.slide != window.range
+    return "uneven" if uneven else str(number)
 
 
 class _Unread:

@@ -29,6 +29,7 @@ from weft.sinks import (
     PostgresSink,
     Sink,
 )
+from weft.sinks.contract import SinkQuery
 from weft.spark import connectors
 from weft.spark.calendars import in_session
 from weft.spark.failures import (
@@ -169,7 +170,10 @@ def within_windows(spark: SparkSession, job: Job, *, strict: bool = False) -> Jo
                 known = queries.get(name.casefold())
                 if known is not None:
                     queries[name.casefold()] = in_session(known, frame, menu.axis)
-            menu.finished(queries[query.name.casefold()], queries)
+            form = menu.finished(queries[query.name.casefold()], queries)
+            if job.sink is not None and job.sink.kind in ("kafka", "postgres"):
+                found = SinkQuery(0, query.name, form.schema, form.arrow, form.keys)
+                found.identity(f"a sink of kind {job.sink.kind}")
         except WeftError as error:
             refused.append(f"{job.file}: {error}")
             for name in (query.name, *query.finish.parts):

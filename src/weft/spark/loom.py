@@ -16,9 +16,11 @@ from weft.plan.explain import describe_window
 from weft.plan.named_options import given, named_options
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan
+from weft.query.names import quoted_name
 from weft.query.one_source import check_absent, check_source
 from weft.query.query import Query
 from weft.query.query_limits import QueryLimits
+from weft.query.source import NO_NULLS
 from weft.query.trust import check_untrusted
 from weft.spark.as_written import texts_as_written
 from weft.spark.batch.run import Batch, run_plan
@@ -121,11 +123,25 @@ class Loom:
             check_source(query, self.queries, self.axis.column, "loom")
         return queries
 
+    def _check_times(self) -> None:
+        """Refuse truncated times of rows without a time: a group in Spark, and in no window."""
+        truncated = [q.name for q in self.queries if q.source and NO_NULLS in q.source.needs]
+        null = f"{quoted_name(self.axis.column)} IS NULL"
+        if truncated and not self.df.where(null).isEmpty():
+            raise EngineError(
+                f"query {truncated[0]!r} groups by a truncated time, and there are rows without "
+                f"one, which Spark makes a group of: give the loom df.where('{self.axis.column} IS "
+                f"NOT NULL'), or run the statement in a file (`weft run`)"
+            )
+
     def drop(self, name: str) -> Query:
         """Take a query out, and with it those that only its `finish` reads."""
         if name.lower() not in self._queries:
             known = ", ".join(repr(query.name) for query in self.queries) or "none"
             raise WorkloadError(f"no query {name!r} in the loom; it has {known}")
+        whole = next((q.name for q in self.queries if q.finish and name in q.finish.parts), None)
+        if whole is not None:
+            raise WorkloadError(f"query {name!r} is a part of {whole!r}: drop that one")
         query = self._queries.pop(name.lower())
         for part in query.finish.parts if query.finish else ():
             self._queries.pop(part.lower(), None)
@@ -238,6 +254,7 @@ class Loom:
             raise EngineError(f"engine={engine!r}: accepted are 'auto', 'operator', 'rewrite'")
         if self.df.isStreaming:
             raise EngineError("run() is for a batch DataFrame, and this one streams: use start()")
+        self._check_times()
         if engine != "rewrite":
             fit_workers(self.spark)
         if plan is None:

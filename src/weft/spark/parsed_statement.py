@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from weft.errors import EngineError, ExpressionError
 from weft.query.sql.nodes import unquoted
 from weft.query.syntax.lexer import tokenize
-from weft.query.trust.statement_text import check_statement_text
+from weft.query.trust.statement_text import check_statement_text, refuse_clocks
 from weft.query.trust.statement_tree import named_windows, statement_refusal, tables_read
 from weft.spark.as_written import as_written
 from weft.spark.failures import spark_message
@@ -39,6 +39,8 @@ def check_statement(
     One that is run `again` must give the same then.
     """
     check_statement_text(sql)
+    if again:
+        refuse_clocks(sql)
     if not hasattr(spark, "_jsparkSession"):
         raise EngineError("Spark Connect does not show what it parses, so that nothing judges it")
     with as_written(spark):

@@ -118,6 +118,7 @@ class Burst:
         if not known and any(q.name.lower() not in failed for q in running.values()):
             last = ", ".join(repr(query.name) for query in running.values())
             raise EngineError(f"{last} is the last query of the stream: stop() it instead")
+        _check_parts(known, running)
         added = [query for name, query in known.items() if running.get(name) is not query]
         dropped = tuple(q.name for name, q in running.items() if known.get(name) is not q)
         if plan is not None and {q.name.lower() for q in plan.queries} != set(known):
@@ -211,6 +212,21 @@ def _with_parts(changes: Iterable[Change], catalogue: Catalogue) -> Iterator[Cha
                 number = numbers.get(member, change["failure"].number)
                 failure = replace(change["failure"], query=known[member], number=number)
                 yield {**change, "failure": failure}
+
+
+def _check_parts(known: Mapping[str, Query], running: Mapping[str, Query]) -> None:
+    """Refuse a statement that takes other statements' queries for its own."""
+    taken: set[str] = set()
+    for query in known.values():
+        for name in query.finish.parts if query.finish is not None else ():
+            part = known.get(name.lower())
+            if part is None:
+                raise EngineError(f"query {query.name!r} is SQL over {name!r}, which does not run")
+            is_new = running.get(query.name.lower()) is not query
+            stranger = is_new and running.get(name.lower()) is part
+            if stranger or part.finish is not None or name.lower() in taken:
+                raise EngineError(f"query {query.name!r}: {name!r} is no part of its statement")
+            taken.add(name.lower())
 
 
 def _is_whole(query: Query, name: str) -> bool:

@@ -6,17 +6,18 @@ change leaves the old set of queries or the new one. A restart needs nothing but
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from weft.engine.program import FAR
+from weft.engine.program import FAR, QueryWindows
 from weft.engine.state.codec import LAYOUT, REMEDY
 from weft.errors import CheckpointError, EngineError
 from weft.plan.plan import Plan
 from weft.query.query import Query
 from weft.query.query_limits import QueryLimits, effective
+from weft.query.window import Session
 from weft.sinks.files import Folder
 from weft.stream.tree_schema import TreeSchema
 
@@ -73,6 +74,18 @@ class Entry:
             data.get("paused"),
             data.get("why"),
         )
+
+
+def complete_by(entries: Sequence[Entry]) -> int | None:
+    """The first end of a window by which all of some queries are complete; None: by any."""
+    ends = [
+        entry.complete_from
+        if isinstance(entry.query.window, Session)
+        else QueryWindows.of(entry.query.window).latest_end(entry.complete_from)
+        for entry in entries
+        if entry.complete_from is not None
+    ]
+    return max(ends, default=None)
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,9 @@ class Answers:
 
     name: str
     keys: tuple[str, ...]
-    kind: int | None
-    """Windows of one kind that start together end together; None for sessions, which do not."""
+    kind: str
+    """A number: windows of one kind that start together end together; `session` and `uneven` for
+    those that do not."""
     truncated: Mapping[str, str] = field(default_factory=dict)
     """Columns that stand for the window's start, as a truncated time does, and what they are."""
 
@@ -152,15 +153,16 @@ class _Reading:
         """What an expression is."""
         if node.kind == "AttributeReference":
             return self.origins.get(node.id)
+        if node.kind == "PreciseTimestampConversion" and node.children[0].kind == "Subtract":
+            moment, less = node.children[0].children  # window_time
+            found = self.origin(moment) if less.kind == "Literal" else None
+            return f"{found} less {less.said['value']}" if _is_mark(found) else None
         if node.kind in _CONVERSIONS:
             return self.origin(node.children[0])
         first = self.origin(node.children[0]) if node.children else None
         if node.kind == "GetStructField" and first is not None and first.startswith("window"):
             kind = first.removeprefix("window ")
             return "end" if node.said["ordinal"] else f"start {kind}" if kind.isdigit() else None
-        if node.kind in ("Add", "Subtract") and node.children[1].kind == "Literal":
-            by = node.children[1].said["value"]
-            return f"{first} {node.kind} {by}" if _is_mark(first) else None
         if node.kind == "CreateNamedStruct" and self._marked(node.children):
             return f"end of {[self.origin(child) for child in node.children]}"
         return None
@@ -183,8 +185,7 @@ class _Reading:
         for attribute in node.trees("output"):
             name = str(attribute.said["name"])
             if name == "window":
-                kind = "session" if of.kind is None else of.kind
-                self.origins[attribute.id] = f"window {kind}"
+                self.origins[attribute.id] = f"window {of.kind}"
             elif name in of.truncated:
                 self.origins[attribute.id] = f"start {of.kind}: {of.truncated[name]}"
             elif name in of.keys:
@@ -208,7 +209,9 @@ class _Reading:
 
     def _union(self, node: _Node) -> None:
         columns = [_outputs(child) for child in node.children]
-        for place in zip(*columns, strict=False):
+        if not all(columns) or len({len(some) for some in columns}) > 1:
+            raise _Refused("Spark's plan of its UNION does not show the columns: SELECT them there")
+        for place in zip(*columns, strict=True):
             found = [self.origins.get(item.id) for item in place]
             if not all(_same(found[0], other) for other in found):
                 self.origins[place[0].id] = None
@@ -269,6 +272,12 @@ def _outputs(node: _Node) -> list[_Node]:
         return [*_outputs(node.children[0]), *node.trees("windowExpressions")]
     if node.kind in ("Filter", "Sort", "WindowGroupLimit", "Union"):
         return _outputs(node.children[0])
+    if node.kind == "Join":
+        kind = str((node.said.get("joinType") or {}).get("object", "")).rpartition(".")[2]
+        shown = [_outputs(child) for child in node.children]
+        if kind in ("LeftSemi$", "LeftAnti$"):
+            return shown[0]
+        return [*shown[0], *shown[1]] if kind and all(shown) else []
     return []
 
 

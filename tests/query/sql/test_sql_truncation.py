@@ -29,6 +29,12 @@ def test_a_key_is_a_window(key, window, needs):
     assert (found.time, found.window, found.needs) == ("ts", window, needs)
 
 
+@pytest.mark.parametrize("times", ["0", "k", "-1", "0.5"])
+def test_what_is_multiplied_by_no_whole_number_is_no_truncated_time(times):
+    assert truncation([read_expression(f"floor(unix_timestamp(ts) / 300) * {times}")]) is None
+    assert truncation([read_expression(f"{times} * floor(unix_timestamp(ts) / 300)")]) is None
+
+
 def names(sql: str) -> list[str]:
     (query,) = parse_statement(sql, "q")
     return sorted(truncated_times(query).values())

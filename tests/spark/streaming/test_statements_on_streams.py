@@ -100,6 +100,15 @@ REFUSED = {
     "another table": (f"SELECT * FROM ({COUNTED}) JOIN u USING (k)", "'u', which is no table"),
     "chance": (f"SELECT k, rand() AS r FROM ({COUNTED})", "rand is not deterministic"),
     "the clock": (f"SELECT k, now() AS r FROM ({COUNTED})", "now "),
+    "the clock in a text": (
+        f"SELECT k, TIMESTAMP 'now' AS r FROM ({COUNTED})",
+        "may mean",
+    ),
+    "the clock without a word": (
+        f"SELECT k, unix_timestamp() AS r FROM ({COUNTED})",
+        "the time",
+    ),
+    "a constant that fails": (f"SELECT window, CAST('x' AS INT) AS y FROM ({COUNTED})", "CAST_INV"),
     "code": (f"SELECT reflect('java.lang.System', 'exit') FROM ({COUNTED})", "reflect"),
     "two columns of a name": (f"SELECT k, n AS k FROM ({COUNTED})", "two columns are called 'k'"),
 }

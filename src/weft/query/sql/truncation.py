@@ -121,7 +121,10 @@ def _single(key: Node) -> tuple[Node, str] | None:
     if isinstance(key, Op) and key.op == "PAREN":
         return _single(key.args[0])
     if isinstance(key, Op) and key.op == "*":
-        return next((found for arg in key.args if (found := _seconds(arg)) is not None), None)
+        one, other = key.args
+        times = other if _seconds(one) is not None else one
+        is_whole = isinstance(times, Literal) and times.text.isdigit() and int(times.text) > 0
+        return (_seconds(one) or _seconds(other)) if is_whole else None
     if not isinstance(key, Call):
         return None
     name, args = function_name(key), key.args

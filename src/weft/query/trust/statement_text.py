@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weft.errors import ExpressionError
+from weft.query.clock_texts import WORDS
+from weft.query.functions import CLOCK_WITHOUT_ARGUMENTS
 from weft.query.limits import allows, check_text
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.syntax.reader import read_expression, refuse_substitution
@@ -63,6 +65,30 @@ def check_statement_text(sql: str) -> None:
                     place(sql, token.start, f"{name} is accepted with plain arguments only")
                 )
         index += 1
+
+
+def _inside(text: str) -> str:
+    """What is between the quotes of a constant, whatever its type: `DATE 'Today '` says today."""
+    return text.rstrip("'\" ").rpartition("'")[2].rpartition('"')[2].strip().lower()
+
+
+def refuse_clocks(sql: str) -> None:
+    """Refuse a statement that is run again if it may mean the time at which it runs.
+
+    >>> refuse_clocks("SELECT TIMESTAMP 'now'")
+    Traceback (most recent call last):
+    weft.errors.ExpressionError: TIMESTAMP 'now' may mean the time at which the statement runs...
+    """
+    tokens = tokenize(sql)
+    for index, token in enumerate(tokens):
+        after = [one.text for one in tokens[index + 1 : index + 3]]
+        reason = None
+        if token.text.strip("`").lower() in CLOCK_WITHOUT_ARGUMENTS and after == ["(", ")"]:
+            reason = f"{token.text}() is the time at which the statement runs"
+        elif token.kind in ("string", "literal") and _inside(token.text) in WORDS:
+            reason = f"{token.text} may mean the time at which the statement runs"
+        if reason is not None:
+            raise ExpressionError(place(sql, token.start, f"{reason}: use a constant"))
 
 
 def _check_sketch(sql: str, tokens: Sequence[Token], index: int, name: str) -> None:

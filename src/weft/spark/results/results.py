@@ -65,10 +65,12 @@ class Results(Mapping[str, DataFrame]):
         return apply(self._frame(number), lowered(piece.layout, query, self.batch.axis))
 
     def __iter__(self) -> Iterator[str]:
-        return (query.name for _, query in self._place.values())
+        queries = [query for _, query in self._place.values()]
+        parts = {name for query in queries if query.finish for name in query.finish.parts}
+        return (query.name for query in queries if query.name not in parts)
 
     def __len__(self) -> int:
-        return len(self._place)
+        return sum(1 for _ in self)
 
     @texts_as_written
     def all(self) -> DataFrame:

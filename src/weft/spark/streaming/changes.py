@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from weft.errors import CheckpointError
 from weft.plan.time_axis import TimeAxis
-from weft.stream.burst import Burst, Change
+from weft.stream.burst import Burst, Change, placed_changes
 from weft.stream.catalogue import Catalogue, CatalogueFiles, ProgressFile
 from weft.stream.heartbeat import is_running
 from weft.stream.requests import Requests
@@ -39,26 +39,28 @@ def change_queries(
     Changes are those of `Running.apply`, with queries as JSON values.
     """
     catalogue = stored(checkpoint)
-    burst = Burst.of(catalogue, asked)  # what is wrong with it is said here
+    Burst.of(catalogue, asked)  # what is wrong with it is said here
     if is_running(checkpoint):
         requests = Requests(checkpoint)
         return "running", requests.wait(requests.ask_all(asked), timeout)
-    then = _checked(catalogue, burst, checkpoint, rows)
+    then = _checked(catalogue, asked, checkpoint, rows)
     CatalogueFiles(checkpoint).write(then)
     return "stored", then.since()
 
 
-def _checked(catalogue: Catalogue, burst: Burst, checkpoint: str, rows: Rows | None) -> Catalogue:
+def _checked(
+    catalogue: Catalogue, asked: Sequence[Change], checkpoint: str, rows: Rows | None
+) -> Catalogue:
     """The catalogue after a change, whose new queries can run on the rows."""
     progress = ProgressFile(checkpoint).read()
+    burst = Burst.of(catalogue, asked)
     if not burst.added or rows is None:
         return burst.made_of(catalogue, progress, {})
-    from weft.spark.streaming.compile import (  # Spark is needed only from here on
-        argument_types,
-        compile_catalogue,
-    )
+    from weft.spark.calendars import in_session  # Spark is needed only from here on
+    from weft.spark.streaming.compile import argument_types, compile_catalogue
 
     df, axis, sink = rows()
+    burst = Burst.of(catalogue, placed_changes(asked, lambda query: in_session(query, df, axis)))
     then = burst.made_of(catalogue, progress, argument_types(df, axis, burst.added))
     compiled = compile_catalogue(then, df, axis)
     if sink is not None:
@@ -71,12 +73,12 @@ def preview(
 ) -> tuple[Way, list[str]]:
     """What changes would ask for that the running stream does not project; an error if amiss."""
     catalogue = stored(checkpoint)
-    burst = Burst.of(catalogue, asked)
+    Burst.of(catalogue, asked)
     if is_running(checkpoint):
         requests = Requests(checkpoint)
         made = requests.wait(requests.ask_preview(asked), timeout)
         return "running", list(made["needs"])
-    _checked(catalogue, burst, checkpoint, rows)
+    _checked(catalogue, asked, checkpoint, rows)
     return "stored", []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 
@@ -15,13 +15,14 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from weft.algebra.ops.order import typed
 from weft.engine.overload import blamed
-from weft.errors import EngineError
+from weft.errors import EngineError, WeftError
 from weft.plan.time_axis import TimeAxis
+from weft.query.query import Query
 from weft.sinks.wire import COLUMNS, Decode, to_wire
 from weft.spark.finishing import finished
 from weft.spark.streaming.compile import Compiled
 from weft.spark.streaming.trial import failing
-from weft.stream.catalogue import Catalogue
+from weft.stream.catalogue import Catalogue, Entry, complete_by
 from weft.stream.places import place_of
 
 
@@ -101,7 +102,8 @@ def _made(
 ) -> dict[int, DataFrame]:
     """The answers that are made in SQL, of the queries that have any in this micro-batch."""
     places = {number: place for place, number in enumerate(sorted(compiled.lowered_in_sql))}
-    queries = {entry.number: entry.query for entry in catalogue.entries}
+    entries = {entry.number: entry for entry in catalogue.entries}
+    queries = {number: entry.query for number, entry in entries.items()}
 
     def answers(number: int) -> DataFrame:
         """A query's answers, before SQL over them."""
@@ -122,8 +124,28 @@ def _made(
         elif present.intersection(finishing.numbers):
             finish = queries[number].finish
             assert finish is not None
-            made[number] = finished(finish, [(queries[n], answers(n)) for n in finishing.numbers])
+            parts = [(queries[n], answers(n)) for n in finishing.numbers]
+            parts = complete(parts, axis, [entries[n] for n in finishing.numbers])
+            try:
+                made[number] = finished(finish, parts)
+            except (WeftError, PySparkException) as error:
+                said = " ".join(str(error).split())
+                raise EngineError(f"[weft query {number}] {said}") from error
     return made
+
+
+def complete(
+    answers: Sequence[tuple[Query, DataFrame]], axis: TimeAxis, entries: Sequence[Entry]
+) -> list[tuple[Query, DataFrame]]:
+    """Answers of a statement's queries, of those windows that all of them have answers of.
+
+    One that came while the stream ran may have to wait longer for its first whole window.
+    """
+    since = complete_by(entries) if len(entries) > 1 else None
+    if since is None:
+        return list(answers)
+    whole = f"{axis.edge_units('window.`end`')} >= {since}"
+    return [(query, frame.where(whole)) for query, frame in answers]
 
 
 def _tell_apart(

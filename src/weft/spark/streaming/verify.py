@@ -13,6 +13,7 @@ from weft.query.window import Session
 from weft.spark.as_written import as_written
 from weft.spark.finishing import finished
 from weft.spark.parsed import check_parsed
+from weft.spark.streaming.lower_in_sql import complete
 from weft.spark.verify.compare import Difference, Pair, compare
 from weft.spark.verify.statements import bags
 from weft.spark.verify.verify import scaled
@@ -58,21 +59,24 @@ def _pairs(
         found[query.name] = Pair(query.name, keys, expected, expected, scales)
     parts = {name for query in catalogue.queries if query.finish for name in query.finish.parts}
     return [
-        _pair(query, catalogue, found, answers(query.name))
+        _pair(query, axis, catalogue, found, answers(query.name))
         for query in catalogue.queries
         if query.name not in parts
     ]
 
 
 def _pair(
-    query: Query, catalogue: Catalogue, expected: Mapping[str, Pair], actual: DataFrame
+    query: Query,
+    axis: TimeAxis,
+    catalogue: Catalogue,
+    expected: Mapping[str, Pair],
+    actual: DataFrame,
 ) -> Pair:
     """What a query should have answered beside what it did; what its statement makes of it, if."""
     if query.finish is None:
         return replace(expected[query.name], actual=actual)
-    queries = {one.name: one for one in catalogue.queries}
-    plain = [
-        (queries[name], expected[name].expected.drop(*expected[name].scales.values()))
-        for name in (query.name, *query.finish.parts)
-    ]
+    entries = [catalogue.entry(name) for name in (query.name, *query.finish.parts)]
+    pairs = [(entry.query, expected[entry.query.name]) for entry in entries]
+    plain = [(one, pair.expected.drop(*pair.scales.values())) for one, pair in pairs]
+    plain = complete(plain, axis, entries)
     return bags(query.name, finished(query.finish, plain), actual)
