@@ -1,6 +1,6 @@
 """SQL over answers by Spark's plans of it: what tells windows apart, and what brings them together.
 
-The plans are Spark's JSON cut down to what is read of it; `tests/spark/test_one_window.py` has real
+The plans are Spark's JSON cut down to what is read of it; `tests/spark/test_finishing.py` has real
 ones, at random.
 """
 

@@ -82,8 +82,8 @@ def _interpolated(counts: Counts, position: float) -> Any:
     low, high = _at(counts, math.floor(position)), _at(counts, math.ceil(position))
     if low == high:
         return low
-    # As Spark adds it up: of infinities, another form would make NaN.
-    return (math.ceil(position) - position) * low + (position - math.floor(position)) * high
+    # As Spark 4.3 adds it up, which shows where there are infinities.
+    return low + (position - math.floor(position)) * (high - low)
 
 
 def _discrete(counts: Counts, total: int, rank: float) -> Any:
@@ -122,7 +122,7 @@ def percentile_sql(columns: Columns, options: Sequence[Option], *, discrete: boo
         value = (
             f"transform(array(named_struct('lo', {low}, 'hi', {high})), "
             "k -> CASE WHEN k.lo = k.hi THEN k.lo "
-            "ELSE (q.hi - q.at) * k.lo + (q.at - q.lo) * k.hi END)[0]"
+            "ELSE k.lo + (q.at - q.lo) * (k.hi - k.lo) END)[0]"
         )
     listed = ", ".join(f"{float(rank)!r}D" for rank in ranks)
     found = (

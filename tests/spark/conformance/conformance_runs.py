@@ -12,7 +12,7 @@ from conformance_aggregates import ASKED, OF_LISTS, OF_NUMBERS, OF_SKETCHES, Ask
 from conformance_values import AS_THEY_ARE, VALUES, Values
 from engines import Rows, comparable
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from weft.query.query import Query
@@ -42,6 +42,14 @@ def settings(spark: SparkSession, given: Mapping[str, str]) -> Iterator[None]:
             spark.conf.unset(name) if value is None else spark.conf.set(name, value)
 
 
+def _takes(frame: DataFrame, aggregate: str) -> bool:
+    try:
+        frame.agg(F.expr(aggregate))
+    except AnalysisException:
+        return False
+    return True
+
+
 @dataclass
 class Matrix:
     """Aggregates by column, as far as Spark takes them; Spark is asked once for each column."""
@@ -51,29 +59,21 @@ class Matrix:
 
     @cached_property
     def asked(self) -> dict[Values, list[Asked]]:
-        """Of each column, the aggregates that Spark's analysis accepts."""
+        """Of each column, the aggregates that Spark's analysis accepts.
+
+        One by one: an analysis that fails costs as much as its plan is long.
+        """
+        frame = self.rows.batch()
         return {
-            values: self._accepted(
-                values.name,
-                [
-                    a
-                    for a in ASKED
-                    if not (values.words and a.name in OF_NUMBERS)
-                    and values.name in (a.only or (values.name,))
-                ],
-            )
+            values: [
+                a
+                for a in ASKED
+                if not (values.words and a.name in OF_NUMBERS)
+                and values.name in (a.only or (values.name,))
+                and _takes(frame, a.plain(values.name))
+            ]
             for values in VALUES
         }
-
-    def _accepted(self, column: str, some: list[Asked]) -> list[Asked]:
-        try:
-            self.rows.batch().agg(*(F.expr(one.plain(column)) for one in some))
-        except AnalysisException:
-            half = len(some) // 2
-            if not half:
-                return []
-            return self._accepted(column, some[:half]) + self._accepted(column, some[half:])
-        return some
 
     def queries(
         self, columns: Sequence[str], without: Callable[[str, str], bool], having: str | None = None
