@@ -70,6 +70,10 @@ def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str |
 
 def map_reason(query: Query, types: Mapping[str, str]) -> str | None:
     """Why a batch's aggregation of slices does not take a query: maps that have to be compared."""
+    counted = [arg for part in query.parts if part.kind == "counts" for arg in part.args]
+    for expression in counted:
+        if "variant" in types.get(expression, ""):
+            return f"{expression} is a VARIANT, whose values have no order"
     compared = [key.expression for key in query.keys]
     compared += [
         arg for part in query.parts if part.kind in ("set", "hll", "counts") for arg in part.args
