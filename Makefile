@@ -3,24 +3,35 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+RUNS   := $(VENV)/.runs
+# Java's classes of Spark, which the tests' JVMs map instead of loading them one by one.
+CLASSES := $(VENV)/spark.jsa
 
-.PHONY: demo test test-integration check fmt lock bench chaos soak fuzz sbom audit docs web clean
+.PHONY: demo test test-integration test-nightly check fmt lock bench chaos soak fuzz sbom audit docs web clean
 MINUTES ?= 60
 
-demo: $(READY)
+# Installs what weft itself needs, and nothing of its tests, docs and benchmarks.
+demo: $(RUNS)
 	$(BIN)/weft demo
 
 # Two processes: pure tests in both, then Spark's batch tests in one and its streams in the other.
-test: $(READY)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not integration"
+test: $(READY) $(CLASSES)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not integration and not nightly"
 
-# Clusters, kills and commands, each in processes of its own, one after the other; then the real
-# components, whose Spark has connectors from its start. WEFT_WITHOUT=kafka,... leaves some out.
-test-integration: $(READY)
+# Clusters, kills and commands, each in processes of its own, two files of tests at a time; then the
+# real components, whose Spark has connectors from its start. WEFT_WITHOUT=kafka,... leaves some out.
+test-integration: $(READY) $(CLASSES)
 	@sh scripts/browser.sh
 	@sh scripts/components.sh $(BIN)/python
-	$(BIN)/python -m pytest -m integration tests --ignore tests/integration
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
+	  -m "integration and not nightly" \
+	  tests --ignore tests/integration
 	$(BIN)/python -m pytest tests/integration
+
+# Longer forms of what CI runs: every aggregate and type on every engine, every line of PySpark, the
+# soak. Before a release, and after changes of what they are about.
+test-nightly: $(READY) $(CLASSES)
+	$(BIN)/python -m pytest -m nightly tests
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -68,18 +79,36 @@ docs: $(READY)
 web:
 	cd web && npm ci --no-audit --no-fund && npm run build
 
-# The lock holds hashes and no addresses, so that it installs from whichever index pip is set to.
+# requirements.lock is what weft needs, requirements-dev.lock that and what works on it. Locks hold
+# hashes and no addresses, so that they install from whichever index pip is set to.
+LOCK := uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
+  --no-emit-index-url --no-annotate
 lock: $(READY)
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes \
-	  --no-emit-index-url --no-annotate --group dev --group docs --group bench --output-file requirements.lock pyproject.toml
+	$(BIN)/$(LOCK) --output-file requirements.lock pyproject.toml
+	$(BIN)/$(LOCK) --constraint requirements.lock --group dev --group docs --group bench \
+	  --output-file requirements-dev.lock pyproject.toml
 
-$(READY): pyproject.toml requirements.lock scripts/requirements.sh
+INSTALL = $(BIN)/python -m pip install --quiet
+define install
 	@sh scripts/requirements.sh $(PYTHON)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing into $(VENV) (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements.lock
-	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@echo "Installing $(1) into $(VENV) (a few minutes the first time)"
+	@$(INSTALL) --require-hashes --requirement $(1)
+	@$(INSTALL) --no-deps --editable .
+endef
+
+$(RUNS): pyproject.toml requirements.lock scripts/requirements.sh
+	$(call install,requirements.lock)
 	@touch $@
+
+$(READY): pyproject.toml requirements-dev.lock scripts/requirements.sh
+	$(call install,requirements-dev.lock)
+	@touch $(RUNS) $@
+
+# Only a convenience: without it the tests' JVMs start more slowly.
+$(CLASSES): $(READY) scripts/class_archive.py
+	@echo "Archiving Spark's classes for the tests"
+	@$(BIN)/python scripts/class_archive.py $@ || echo "weft: no archive of classes; going on without"
 
 clean:
 	rm -rf $(VENV) build dist site

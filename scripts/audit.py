@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-LOCK = Path(__file__).parent.parent / "requirements.lock"
+LOCK = Path(__file__).parent.parent / "requirements-dev.lock"
 
 
 def verdict(report: dict[str, Any]) -> tuple[int, str]:

@@ -4,17 +4,47 @@ Run in several processes (`make test`), each has a Spark of its own at most: the
 together, and so do the streams.
 """
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 SPARK = Path(__file__).parent / "spark"
+CLASSES = Path(sys.prefix) / "spark.jsa"
+"""Made by `make test`, of the Spark that is installed; a JVM with other classes ignores it."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_configure() -> None:
+    """JVMs of tests live for seconds or minutes: what takes long is their start.
+
+    Without the second compiler, whose code pays after minutes only, and with classes that were
+    archived, Spark is there in a third of the time. Processes that tests start inherit it.
+    """
+    options = "-XX:TieredStopAtLevel=1 -Xlog:disable"
+    if CLASSES.exists():
+        options += f" -XX:SharedArchiveFile={CLASSES} -Xshare:auto"
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", options)
+    os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1")
+
+
+LONGEST = (
+    "test_fault_runs.py",
+    "test_pyspark_versions.py",
+    "test_chaos.py",
+    "test_oldest_pyspark.py",
+    "test_rescale_kills.py",
+)
+"""Files of integration tests that take minutes: two processes begin with them."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     items.sort(
         key=lambda item: (SPARK in item.path.parents, item.get_closest_marker("slow") is not None)
     )
+    if str(config.getoption("markexpr")).startswith("integration"):
+        order = {name: at for at, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: order.get(item.path.name, len(order)))
     for item in items:
         if SPARK in item.path.parents:
             streams = SPARK / "streaming" in item.path.parents

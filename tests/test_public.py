@@ -18,6 +18,7 @@ SURFACE = {
     "Session",
     "edge_rate",
     "optimize",
+    "read_late",
     "read_results",
     "training_set",
     "rescale",

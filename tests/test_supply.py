@@ -28,7 +28,7 @@ def test_the_bill_has_every_package_of_the_lock(tmp_path, capsys):
     pinned = re.findall(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^ ;\\]+)", lock, re.MULTILINE)
     listed = [(one["name"], one["version"]) for one in bill["components"]]
     assert listed == [(re.sub(r"[-_.]+", "-", n).lower(), v) for n, v in pinned]
-    assert len(listed) > 30
+    assert len(listed) > 20
     for one in bill["components"]:
         assert one["purl"] == f"pkg:pypi/{one['name']}@{one['version']}"
         assert one["hashes"]

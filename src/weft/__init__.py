@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from weft.query.window import Session as Session
     from weft.query.window import Window as Window
     from weft.query.workload import Workload as Workload
+    from weft.sinks.late_files import read_late as read_late
     from weft.sinks.parquet import read_results as read_results
     from weft.spark.loom import Loom as Loom
     from weft.spark.streaming.rescale import rescale as rescale
@@ -39,6 +40,7 @@ _PUBLIC = {
     "Workload": "weft.query.workload",
     "edge_rate": "weft.plan.edges",
     "optimize": "weft.plan.optimizer",
+    "read_late": "weft.sinks.late_files",
     "read_results": "weft.sinks.parquet",
     "training_set": "weft.spark.training.training_set",
     "rescale": "weft.spark.streaming.rescale",

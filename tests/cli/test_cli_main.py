@@ -145,6 +145,7 @@ def test_completion_knows_the_commands():
     assert [item.value for item in complete.get_completions([], "ve")] == ["verify"]
     assert [item.value for item in complete.get_completions(["query"], "")] == [
         "add",
+        "costs",
         "drop",
         "limit",
         "list",

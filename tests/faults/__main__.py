@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -59,7 +58,7 @@ def run(
                 outcomes += [(name, outcome) for outcome in found]
             except Exception as error:
                 wrong.append(f"{name}: {type(error).__name__}: {error}")
-                print(f"WRONG: {wrong[-1]}", file=sys.stderr)
+                print(f"WRONG: {wrong[-1]}", flush=True)
             print(f"  {name}: {time.monotonic() - began:.0f} s", flush=True)
     finally:
         rig.close()
@@ -90,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="weft-faults-") as folder:
         outcomes, wrong = run(Path(folder), names, seed=given.seed, short=given.short, done=write)
     text = table(outcomes)
-    print(f"\n{text}")
+    print("\n".join(["", text, *(f"WRONG: {one}" for one in wrong)]))
     return 1 if wrong else 0
 
 

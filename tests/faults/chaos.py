@@ -27,6 +27,8 @@ import pyarrow.parquet as pq
 from weft.errors import EngineError
 from weft.query.query import Query
 from weft.query.window import Window
+from weft.sinks.files import Folder
+from weft.sinks.manifests import Manifests
 
 SCHEMA = "ts timestamp, k string, x long"
 MINUTE = 60_000_000
@@ -245,8 +247,8 @@ def _kill_executor(group: int, draw: random.Random) -> int:
 
 def _entries(folder: Path) -> int:
     """How much a driver has done so far: its micro-batches written."""
-    found = folder / "out" / "_weft" / "batches"
-    return len(list(found.iterdir())) if found.exists() else 0
+    names = Manifests(Folder(str(folder / "out"))).names()
+    return int(names[-1].partition(".")[0].rpartition("-")[2]) + 1 if names else 0
 
 
 def compare(folder: Path) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from pyspark.sql import DataFrame
@@ -14,6 +14,7 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import MicroBatch, ParquetSink
 from weft.sinks.contract import Figures
+from weft.sinks.manifests import Manifests
 from weft.spark.streaming.starting import start
 from weft.spark.verify.native import native
 
@@ -91,24 +92,18 @@ class HalfWay(ParquetSink):
     def deliver(self, batch: MicroBatch) -> Figures:
         if batch.number == self.at and not self.failed:
             self.failed = True
-            manifests, self.folder = self.folder, _Failing(self.folder)  # type: ignore[assignment]
+            manifests, self.manifests = self.manifests, _Failing(self.folder)
             try:
                 return super().deliver(batch)
             finally:
-                self.folder = manifests
+                self.manifests = manifests
         return super().deliver(batch)
 
 
-class _Failing:
-    """A folder that a manifest cannot be written to."""
+class _Failing(Manifests):
+    """Manifests that cannot be written."""
 
-    def __init__(self, folder: object) -> None:
-        self._folder = folder
-
-    def sub(self, name: str) -> _Failing:
-        return self
-
-    def write(self, name: str, kind: str, body: object) -> None:
+    def write(self, batch: int, files: Mapping[str, Sequence[str]]) -> None:
         raise OSError(5, "the sink lost its connection half-way (a fault)")
 
 

@@ -1,4 +1,4 @@
-"""The lakes' tests on the Spark that both have a build for: the oldest that weft claims.
+"""The lakes' tests on the Spark that both have a build for.
 
 Neither Delta Lake nor Iceberg has one for the newest (weft.spark.connectors says what was seen).
 """
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from oldest_pyspark import environ, oldest_pyspark, oldest_version
+from oldest_pyspark import LAKES, environ, pyspark
 from weft.errors import EngineError
 from weft.spark import connectors
 
@@ -19,12 +19,12 @@ from weft.spark import connectors
 def drive(folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
     """Run lake_drive.py on that Spark."""
     try:
-        connectors.settings([kind], oldest_version())
+        connectors.settings([kind], LAKES)
     except EngineError as error:
         pytest.fail(f"{kind}: {error}")
     return subprocess.run(
         [sys.executable, str(Path(__file__).with_name("lake_drive.py")), str(folder), kind],
-        env=environ(),
+        env=environ(LAKES),
         capture_output=True,
         text=True,
         timeout=300,
@@ -32,4 +32,4 @@ def drive(folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
 
 
 if __name__ == "__main__":
-    print(oldest_pyspark(), connectors.settings(sys.argv[1:], oldest_version()))
+    print(pyspark(LAKES), connectors.settings(sys.argv[1:], LAKES))

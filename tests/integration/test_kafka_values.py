@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
-from kafka_messages import Trade, received, send, trades, windows
+from kafka_messages import END, Trade, closing, received, send, trades, windows
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.avro.functions import from_avro
 
+from weft.errors import CheckpointError
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.sinks import KafkaSink, newest_messages
+from weft.sinks import KafkaSink, newest_messages, read_results
 from weft.sinks.kafka import avro_schema
 from weft.spark.kafka import messages
 from weft.spark.loom import Loom
@@ -98,3 +100,46 @@ def test_a_message_knows_where_it_comes_from(spark: SparkSession, kafka: str) ->
         "symbol", "_topic", "_key", "_partition", "_offset", "_timestamp", "_headers",
     ]  # fmt: skip
     assert {row["_topic"] for row in rows.collect()} == {None}  # the value's own, which it lacks
+
+
+JSON = "ts TIMESTAMP, symbol STRING, size BIGINT"
+VENUE = ', {"name": "venue", "type": ["null", "string"], "default": null}]}'
+
+
+@pytest.mark.parametrize("kind", ["json", "avro"])
+def test_messages_that_change_between_runs(
+    spark: SparkSession, kafka: str, tmp_path: Path, kind: str
+) -> None:
+    """A field more goes on; one of another type is refused, and the stream goes on without it."""
+    topic, sent = f"changing-{kind}", trades(200)
+    producer = Producer({"bootstrap.servers": kafka, "enable.idempotence": True})
+
+    def put(some: list[Trade], tail: bytes = b"") -> None:
+        for trade in some:
+            value = avro(trade) + tail if kind == "avro" else trade.json()
+            producer.produce(topic, value, trade.symbol)
+        assert producer.flush(60) == 0
+
+    def run(schema: str) -> None:
+        reader = spark.readStream.format("kafka").option("kafka.bootstrap.servers", kafka)
+        frame = reader.option("subscribe", topic).option("startingOffsets", "earliest").load()
+        read = schema if kind == "avro" else spark.createDataFrame([], schema).schema
+        loom = Loom(messages(frame, read), "ts", watermark="10 minutes")
+        aggs = {"n": "count(*)", "total": "sum(size)"}
+        loom.add(Query("minute", aggs=aggs, window=Window(range="1 minute"), by=["symbol"]))
+        places = {"checkpoint": str(tmp_path / "ck"), "trigger": "available_now"}
+        loom.start(str(tmp_path / "out"), **places).await_termination()
+
+    first = AVRO if kind == "avro" else JSON
+    put(sent[:100])
+    run(first)
+    with pytest.raises(CheckpointError, match=r"size was BIGINT .* and is DOUBLE now"):
+        run(first.replace('"size", "type": "long"', '"size", "type": "double"').replace(
+            "BIGINT", "DOUBLE"))  # fmt: skip
+    put(sent[100:] + closing(), tail=b"\x02\x02x")  # the second of the union: a text of one letter
+    run(AVRO.replace("]}", VENUE) if kind == "avro" else f"{JSON}, venue STRING")
+    found = read_results(spark, str(tmp_path / "out"), "minute").where(
+        f"unix_seconds(window.end) <= {END}"
+    )
+    rows = found.selectExpr("unix_seconds(window.start)", "symbol", "n", "total").collect()
+    assert Counter(tuple(row) for row in rows) == windows(sent, 60, 60)

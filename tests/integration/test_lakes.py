@@ -11,7 +11,7 @@ import lake_spark
 import pytest
 from kafka_messages import trades, windows
 
-from oldest_pyspark import oldest_version
+from oldest_pyspark import LAKES
 from weft.errors import EngineError
 from weft.spark.connectors import connector
 
@@ -24,7 +24,7 @@ def test_from_a_table_into_tables_exactly_once(kind: str, tmp_path: Path) -> Non
     done = lake_spark.drive(tmp_path, kind)
     assert done.returncode == 0, done.stderr[-4000:]
     found = json.loads(done.stdout.splitlines()[-1])
-    assert found["spark"] == oldest_version()
+    assert found["spark"] == LAKES
     expected = {
         "minute": windows(trades(600), 60, 60),
         "sliding": windows(trades(600), 300, 120),

@@ -57,6 +57,30 @@ def test_a_job_is_read_with_its_defaults(file):
     assert (job.output_mode, job.trigger, job.adaptive) == ("append", None, False)
 
 
+def test_one_file_of_queries_and_owners(file):
+    """What a query says of its owner goes before what its file's entry says."""
+    (file.parent / "more.sql").write_text(
+        "SELECT min(p) AS lo FROM t GROUP BY window(at, '1 hour');\n-- owner: ann\n"
+        "SELECT max(p) AS hi FROM t GROUP BY window(at, '1 hour');\n"
+        "SELECT max(n) AS n FROM (SELECT window, k, count(*) AS n FROM t "
+        "GROUP BY window(at, '1 hour'), k) GROUP BY window"
+    )
+    file.write_text(
+        "source: {format: csv, path: in, time: at}\n"
+        "queries:\n"
+        "  - {files: more.sql, owner: bob}\n"
+        "  - {name: a, aggs: {n: count(*)}, range: 1 hour, owner: eve}\n"
+        "  - {name: b, owner: zoe, "
+        "sql: \"SELECT max(p) AS hi FROM t GROUP BY window(at, '1 hour')\"}\n"
+    )
+    job = load_job(file, SECRETS, strict=False)
+    owners = {query.name: query.owner for query in as_stream(job).queries}
+    assert owners == {"q1": "bob", "q2": "ann", "q3": "bob", "a": "eve", "b": "zoe"}
+    file.write_text("source: {format: csv, path: in}\nqueries: [{files: none.sql}]\n")
+    with pytest.raises(JobError, match=r":2:19: queries\[1\].files='none.sql': .*cannot"):
+        load_job(file, SECRETS)
+
+
 def test_paths_start_at_the_file(file):
     job = load_job(file, SECRETS)
     assert job.locate(job.source.path[0]) == str(file.parent / "in/trades.csv")

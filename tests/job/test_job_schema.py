@@ -15,6 +15,7 @@ from weft.job.document import Document, read_file
 from weft.job.schema import KEYWORDS, fits_type, problems
 from weft.plan.optimizer import strategies
 from weft.sinks import DeltaSink
+from weft.spark.streaming.lost_rows import LATE
 from weft.spark.streaming.starting import MODES
 
 SCHEMA = job_schema()
@@ -34,9 +35,10 @@ FULL = {
     },
     "queries": [
         {"name": "a", "aggs": {"n": "count(*)"}, "range": "1 hour", "slide": 5, "offset": "1 day",
-         "where": "x > 1", "by": ["k"], "having": "n > 1"},
-        {"name": "b", "sql": "SELECT 1"},
-        {"files": ["c.sql"]},
+         "where": "x > 1", "by": ["k"], "having": "n > 1", "owner": "ann"},
+        {"name": "b", "sql": "SELECT 1", "owner": "bob"},
+        {"files": ["c.sql"], "owner": "eve"},
+        {"files": "d.sql"},
     ],
     "sink": {"kind": "kafka", "servers": "h:1", "topic": "t", "values": "json",
              "options": {"acks": "all"}},
@@ -44,8 +46,14 @@ FULL = {
     "trigger": "available_now",
     "output_mode": "append",
     "buckets": 4,
+    "emit": "eager",
+    "idle": "1 minute",
+    "late": "deliver",
+    "late_to": "lost",
     "adaptive": False,
     "metrics_port": 0,
+    "log": "json",
+    "openlineage": "lineage.jsonl",
     "plan": {"rate": 1.5, "strategy": "weave", "engine": "auto", "keys": "auto", "seed": 0,
              "parts": "equal", "edges": "f1", "cost": "paper", "tolerance": 0, "polish": True},
     "connectors": ["kafka"],
@@ -177,6 +185,7 @@ def test_the_choices_of_the_schema_are_those_of_the_code():
     plan = SCHEMA["$defs"]["plan"]["properties"]
     assert set(plan["strategy"]["enum"]) == set(strategies())
     assert tuple(SCHEMA["properties"]["output_mode"]["enum"]) == MODES
+    assert tuple(SCHEMA["properties"]["late"]["enum"]) == LATE
     assert DeltaSink.modes == ("append",)  # what weft.job.fitting relies on
 
 

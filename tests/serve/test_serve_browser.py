@@ -107,6 +107,9 @@ def test_a_stream_is_seen_and_changed_on_the_page(page, tmp_path):
         expect(page.locator("#answers-note")).to_contain_text(" answers in ", timeout=PATIENT)
         expect(page.locator(".answers-table td").first).to_be_visible()
         assert page.locator(".tile .big").first.inner_text() != "–"
+        happened = page.locator(".card", has_text="What happened")
+        expect(happened).to_contain_text("The stream started")
+        expect(happened).to_contain_text("Added ten")
         picture(page, "4-answers")
 
         page.click("#tab-queries")

@@ -61,7 +61,7 @@ def test_a_query_added_on_the_page_while_no_stream_runs_goes_by_the_command(here
     asked = []
 
     def change_queries(checkpoint, changes, rows, *, timeout):
-        (change,) = changes
+        change, *_ = changes
         asked.append((checkpoint, Query.from_dict(change["query"]), change["backfill"]))
         return "stored", {"batch": 7, "complete_from": {"half": None}}
 
@@ -78,6 +78,13 @@ def test_a_query_added_on_the_page_while_no_stream_runs_goes_by_the_command(here
     [(where, query, backfill)] = asked
     assert (where, backfill) == (str(checkpoint), True)
     assert query == parse_query(SQL, "half")
+    top = (
+        f"-- name: top\nSELECT symbol, n FROM ({SQL.replace('symbol,', 'window, symbol,', 1)}) "
+        "QUALIFY rank() OVER (PARTITION BY window ORDER BY n) = 1"
+    )
+    added = page.post("/api/queries", json={"sql": top})
+    assert added.json() == {"queries": ["top"], "done": "added", "by": "stored"}
+    assert "rank() OVER" in asked[-1][1].finish.sql
     monkeypatch.setattr("weft.spark.streaming.changes.change_queries", refuse)
     refused = page.post("/api/queries", json={"sql": SQL, "name": "half"})
     assert refused.status_code == 409

@@ -13,7 +13,7 @@ import pytest
 from serve_cases import TOKEN, write_plan
 
 from weft.serve.app import make_app
-from weft.serve.connections import MOST, PER_ADDRESS, ConnectionLimits
+from weft.serve.connections import HEADERS, MOST, PER_ADDRESS, ConnectionLimits
 from weft.serve.guard import App, Policy
 from weft.serve.server import bound, make_server
 from weft.serve.source import open_source
@@ -98,7 +98,7 @@ def test_an_honest_client_is_served_at_once_beside_many_that_keep_us_waiting(app
         for _ in range(20):
             status, seconds = site.ask()
             assert status == 200
-            assert seconds < 2
+            assert seconds < 0.8 * HEADERS  # before any of those is given up, on busy machines too
         if sent in (b"", HALF):
             # The longest waiting went first, and no more of them than had to.
             assert all(is_closed(client) for client in held[: MANY - PER_ADDRESS])

@@ -95,7 +95,7 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     assert first["seconds"] > 0
     assert (
         "added ten: the running stream has it"
-        in weft("query", "add", "job.yaml", TEN, "--name", "ten").stdout
+        in weft("query", "add", "job.yaml", TEN, "--name", "ten", "--owner", "ann").stdout
     )
     refused = weft("query", "add", "job.yaml", TEN, "--name", "ten", code=2)
     assert "query 'ten' runs already" in refused.stderr
@@ -141,6 +141,14 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     hourly = spark.read.schema(SCHEMA).parquet(str(here / "in")).where("ts < '2023-11-15 10:00'")
     expected = hourly.selectExpr("window(ts, '1 hour') AS w", "symbol").distinct().count()
     assert read_results(spark, str(here / "out"), "hourly").count() == expected
+
+    costs = weft("query", "costs", "job.yaml", "--by", "owner", "--csv").stdout.splitlines()
+    assert {line.split(",")[0] for line in costs} == {"owner", "ann", "unowned"}
+    logged = weft("stream", "job.yaml", "--once", "--log", "json").stdout.splitlines()
+    events = [json.loads(line)["event"] for line in logged]
+    assert (events[0], events[-1]) == ("started", "stopped")
+    refused = weft("stream", "job.yaml", "--log", "json", "--json", code=2)
+    assert "--json prints the whole status" in refused.stderr
 
 
 def test_a_checkpoint_that_no_stream_has_used(here):

@@ -35,7 +35,7 @@ def load(name: str) -> ModuleType:
 def test_every_example_is_tested_here() -> None:
     text = Path(__file__).read_text(encoding="utf-8")
     names = [path.stem for path in EXAMPLES.glob("*.py")]
-    assert len(names) == 6
+    assert len(names) == 7
     assert [name for name in names if f'load("{name}")' not in text] == []
 
 
@@ -118,6 +118,15 @@ def test_ml_features_at_t_use_no_row_at_or_after_t(spark: SparkSession) -> None:
 def test_ml_features_agree_with_plain_spark(spark: SparkSession) -> None:
     example = load("ml_features")
     assert example.build(spark.createDataFrame(example.purchases(60))).verify().ok
+
+
+def test_features_are_the_same_streamed_served_and_trained_on(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compared = load("features").main(spark, tmp_path, rows=1_500)
+    assert list(compared) == ["last_6h", "last_1d", "last_3d"]
+    assert min(compared.values()) > 50  # of 5 users and some 20 hours
+    assert "now.open=True" in capsys.readouterr().out
 
 
 def test_training_sets_know_the_past_and_nothing_else(spark: SparkSession) -> None:

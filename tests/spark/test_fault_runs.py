@@ -29,6 +29,7 @@ def test_every_family_of_faults_ends_as_it_should() -> None:
         assert f"| {name} |" in table
 
 
+@pytest.mark.nightly
 def test_soak_answers_as_batch_does_while_queries_come_and_go() -> None:
     said = _run("tests.faults.soak", "--minutes", "0.7")
     figures = said[said.index("Run on") :]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from oldest_pyspark import environ
+from oldest_pyspark import environ, oldest_version
 
 pytestmark = pytest.mark.integration
 ROOT = Path(__file__).parents[2]
@@ -24,7 +24,7 @@ def test_the_oldest_claimed_pyspark_gives_the_same_answers() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *PARTS],
         cwd=ROOT,
-        env=environ(),
+        env=environ(oldest_version()),
         capture_output=True,
         text=True,
         timeout=900,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
+from pathlib import Path
 
 import pytest
 from agree import INTERPRETED, loom_of, settings
@@ -167,3 +169,25 @@ def test_wide_is_what_was_known_at_each_instant(spark: SparkSession) -> None:
         ]
         with pytest.raises(EngineError, match="query 'other' is grouped by"):
             results.wide(keys=["k"])
+
+
+@pytest.mark.parametrize("engine", ["operator", "rewrite"])
+def test_what_is_kept_of_a_folder_is_not_taken_for_that_of_its_files_later(
+    spark: SparkSession, tmp_path: Path, engine: str
+) -> None:
+    """Spark's cache takes plans over one folder for equal, whatever files it has by then."""
+    made = spark.range(100).selectExpr("timestamp_seconds(id) AS ts", "id % 3 AS k", "id AS x")
+    made.write.parquet(str(tmp_path / "in"))
+
+    def counted() -> list[tuple[int, int]]:
+        loom = weft.Loom(spark.read.parquet(str(tmp_path / "in")), time="ts")
+        for name, minutes in (("one", 1), ("two", 2)):
+            window = weft.Window(range=f"{minutes} minutes")
+            loom.add(weft.Query(name, aggs={"n": "count(*)"}, window=window, by=["k"]))
+        results = loom.run(engine=engine)
+        return [(row["k"], row["n"]) for name in results for row in results[name].collect()]
+
+    before = counted()
+    for file in list((tmp_path / "in").glob("*.parquet")):  # by another than Spark, which notices
+        shutil.copy(file, file.with_name(f"more-{file.name}"))
+    assert sorted(counted()) == sorted((k, 2 * n) for k, n in before)

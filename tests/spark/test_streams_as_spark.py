@@ -28,8 +28,8 @@ def situations(spark, tmp_path_factory):
 
 @pytest.mark.parametrize(
     "engine",
-    # One of them in `make test`, the others in `make test-integration`.
-    [pytest.param(e, marks=[] if e == "append" else pytest.mark.integration) for e in STREAMS],
+    # One of them in `make test`, the others in `make test-nightly`.
+    [pytest.param(e, marks=[] if e == "append" else pytest.mark.nightly) for e in STREAMS],
 )
 def test_every_situation_in_one_tree(situations, tmp_path, engine):
     assert_answers(engine, situations, QUERIES, tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from weft.engine.program import FAR
@@ -12,6 +14,7 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.spark.streaming.starting import reconciled
 from weft.stream.catalogue import (
+    KEPT,
     Catalogue,
     CatalogueFiles,
     Progress,
@@ -164,6 +167,34 @@ def test_a_restart_with_the_old_list_of_queries_changes_nothing(tmp_path):
     changed = reconciled(now, files.ever(), [other], at(101, 95))
     assert changed.entry("a").query == other
     assert changed.entry("a").number not in {entry.number for entry in now.entries}
+
+
+def test_catalogues_that_are_long_past_leave_their_queries_only(tmp_path):
+    a, b = query("a", 10), query("b", 7)
+    files = CatalogueFiles(str(tmp_path))
+    first = first_catalogue(planned(a, b), SETTINGS)
+    files.write(first)
+    now = next_catalogue(first, first_plan(first).drop(["b"]), at(101, 95))
+    for number in range(2, 3 * KEPT):
+        now = replace(now, number=number, batch=number)
+        files.write(now)
+        assert KEPT <= len(files.numbers()) <= 2 * KEPT or number <= KEPT
+    assert files.latest() == now
+    assert files.at(10**9) == now
+    assert 1 not in files.numbers()
+    assert files.ever() == {"a": a, "b": b}
+    assert reconciled(now, files.ever(), [a, b], at(101, 95)) is now
+    (tmp_path / "weft" / "past.json").unlink()  # there is a copy
+    assert set(files.ever()) == {"a", "b"}
+
+
+def test_a_catalogue_that_may_run_again_stays_however_many_follow(tmp_path):
+    files = CatalogueFiles(str(tmp_path))
+    first = first_catalogue(planned(query("a", 10)), SETTINGS)
+    files.write(first)
+    for number in range(2, 3 * KEPT):
+        files.write(replace(first, number=number, batch=51))
+    assert files.at(50) == first
 
 
 def first_plan(catalogue: Catalogue) -> Plan:

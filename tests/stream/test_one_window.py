@@ -136,7 +136,7 @@ def test_starts_of_uneven_windows_and_other_arithmetic_tell_nothing() -> None:
 
 
 def test_a_truncated_time_is_a_start() -> None:
-    days = Answers("days", ("k",), "0", {"n": "to_date(ts)"})
+    days = Answers("days", ("k",), "0", truncated={"n": "to_date(ts)"})
     assert isinstance(judge(grouped(answers(days), attribute(3)), [days]), Stays)
 
 

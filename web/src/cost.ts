@@ -65,8 +65,15 @@ function compared(): HTMLElement[] {
       bar("This plan", plan.cost, "mine", plan.strategy),
       bar("No sharing", plan.no_share, "other", times(plan.no_share)),
       bar("Share all", plan.share_all, "other", times(plan.share_all))),
-    h("p", { class: "muted small" }, `${store.costUnit}, at ${number(plan.rate)} rows per ${store.per}`),
+    h("p", { class: "muted small" }, `By the cost model, in ${store.costUnit}, for ${number(plan.rate)} rows per ${store.per}${came()}. `,
+      "What is called measured is the running stream's."),
   ];
+}
+
+/** The rate that the stream really has, beside the one that the model assumes. */
+function came(): string {
+  const status = store.live.status;
+  return status && store.plan.axis === "time" ? `; the last micro-batch took in ${number(status.rows_per_second)} per second` : "";
 }
 
 function lastChange(): (HTMLElement | null)[] {

@@ -4,6 +4,7 @@ import { answersCard } from "./answers";
 import { Chart, type Line } from "./chart";
 import { empty, fill, h } from "./dom";
 import { bytes, count, instant, number, plural, seconds } from "./format";
+import { broken, happenedCard, moments } from "./happened";
 import { store } from "./store";
 import type { Sample, Status } from "./types";
 
@@ -53,19 +54,22 @@ export function liveView(): HTMLElement {
     pulse.hidden = marks.hidden = status === null;
     if (!status) return;
     fill(marks, `Watermark ${instant(status.watermark, store.plan.axis)} · newest row ${instant(status.high, store.plan.axis)}`,
+      " · all times in UTC",
       state === "running" ? "" : " · as of the last run");
-    const xs = history.map((one) => one.at);
+    const samples = broken(history);
+    const xs = samples.map((one, at) => one?.at ?? (history.length ? samples[at - 1]!.at + 1e-3 : 0));
+    const happened = moments(store.live.marks);
     for (const { tile, value, said, chart } of tiles) {
       fill(value, tile.value(status));
       fill(said, tile.said(status));
-      const lines: Line[] = [{ label: tile.title, values: history.map((one, at) => tile.line(one, history[at - 1])) }];
-      if (xs.length > 1) chart.set(xs, lines);
+      const lines: Line[] = [{ label: tile.title, values: samples.map((one, at) => one && tile.line(one, samples[at - 1] ?? undefined)) }];
+      if (xs.length > 1) chart.set(xs, lines, happened);
     }
   }
 
   store.on("live", update);
   update();
-  return h("section", { class: "view" }, banner, marks, pulse, answers);
+  return h("section", { class: "view" }, banner, marks, pulse, happenedCard(), answers);
 }
 
 function notice(): (HTMLElement | null)[] {

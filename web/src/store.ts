@@ -8,7 +8,7 @@ type Topic = "plan" | "live" | "selected" | "connection" | "theme";
 class Store {
   meta!: Meta;
   plan!: PlanView;
-  live: Live = { state: "new", change: 0, at: null, by: null, status: null, history: [] };
+  live: Live = { state: "new", change: 0, at: null, by: null, status: null, history: [], marks: [] };
   connected = true;
   selected: string | null = null;
   private readonly wanted = new Map<Topic, Set<() => void>>();

@@ -141,6 +141,15 @@ export interface Sample {
   slices: number;
   late: number;
   answers: number;
+  run?: number;
+}
+
+export interface Mark {
+  at: number;
+  event: string;
+  queries: string[];
+  count: number;
+  text: string;
 }
 
 export interface Live {
@@ -150,6 +159,7 @@ export interface Live {
   by: { pid: number; host: string } | null;
   status: Status | null;
   history: Sample[];
+  marks: Mark[];
 }
 
 export interface Preview {

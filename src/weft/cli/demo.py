@@ -38,6 +38,8 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    # The second of Java's compilers pays after minutes, and until then takes a core.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
 }
 
 
@@ -55,13 +57,14 @@ def demo(rows: int, as_json: bool) -> None:
     from weft.spark.loom import Loom
     from weft.spark.session import local_session, silent_children
 
-    began = time.monotonic()
+    steps = Steps()
     say = partial(click.echo, err=as_json)
     workload = Workload.load(QUERIES)
     say(f"{rows:,} generated trades in an hour, {len(workload)} queries, embedded Spark\n")
     with TemporaryDirectory(prefix="weft-demo-") as folder:
         with silent_children():
             spark = local_session(name="weft demo", settings=SETTINGS)
+        steps.done("Spark starts")
         try:
             feed = Feed(spark, Path(folder) / "in", rows)
             loom = Loom(feed.stream(), time="ts", watermark="10 seconds")
@@ -71,6 +74,7 @@ def demo(rows: int, as_json: bool) -> None:
             saved = 1 - plan.cost / plan.costs["no_share"]
             say(plan.explain(limit=3))
             say(f"\nsaved against no sharing: {saved:.0%}\n")
+            steps.done("trades and plan")
             running = loom.start(
                 f"{folder}/out",
                 checkpoint=f"{folder}/checkpoint",
@@ -78,7 +82,8 @@ def demo(rows: int, as_json: bool) -> None:
                 rate=rows / 3600,
             )
             try:
-                live(running, feed, say)
+                steps.done("stream starts")
+                live(running, feed, say, steps)
             finally:
                 running.stop()
             say("\nmarket_volume, the newest windows:")
@@ -86,11 +91,12 @@ def demo(rows: int, as_json: bool) -> None:
                 say(f"  until {window.end:%H:%M}  {volume:,} shares in {trades:,} trades")
             say("\nthe plain Spark queries over the same trades, row by row:")
             found = compared(spark, running, feed, f"{folder}/out")
+            steps.done("plain queries and comparison")
         finally:
             spark.stop()
-    took = time.monotonic() - began
+    steps.done("the end")
     ok = told(found, say)
-    say(f"all in {took:.0f} s")
+    say(f"\n{steps}")
     if as_json:
         outcome = {
             "ok": ok,
@@ -99,7 +105,8 @@ def demo(rows: int, as_json: bool) -> None:
             "rows": sum(difference.rows for difference in found),
             "differences": [str(difference) for difference in found if not difference.ok],
             "saved": round(saved, 4),
-            "seconds": round(took, 1),
+            "seconds": round(steps.all, 1),
+            "steps": {name: round(seconds, 1) for name, seconds in steps.seconds.items()},
         }
         click.echo(json.dumps(outcome, indent=2))
     sys.exit(0 if ok else 1)
@@ -108,6 +115,33 @@ def demo(rows: int, as_json: bool) -> None:
 def newest(answers: Any) -> list[Any]:
     """The last few windows of a query."""
     return list(answers.orderBy("window", ascending=False).limit(3).collect())
+
+
+class Steps:
+    """How long each step took.
+
+    >>> steps = Steps()
+    >>> steps.done("tea"); steps.done("toast"); list(steps.seconds)
+    ['tea', 'toast']
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._began = time.monotonic()
+
+    def done(self, step: str) -> None:
+        """What took place since the last step is this one, or more of it."""
+        now = time.monotonic()
+        self.seconds[step] = self.seconds.get(step, 0.0) + now - self._began
+        self._began = now
+
+    @property
+    def all(self) -> float:
+        return sum(self.seconds.values())
+
+    def __str__(self) -> str:
+        lines = [f"{seconds:5.1f} s  {step}" for step, seconds in self.seconds.items()]
+        return "\n".join([*lines, f"{self.all:5.1f} s  in all"])
 
 
 class Feed:
@@ -143,7 +177,7 @@ class Feed:
         return self.spark.read.parquet(str(self.folder))
 
 
-def live(running: Running, feed: Feed, say: Callable[[str], None]) -> None:
+def live(running: Running, feed: Feed, say: Callable[[str], None], steps: Steps) -> None:
     """Let the hour arrive; say what happens."""
     for number in range(1, FILES + 1):
         before, began = running.progress.max_event_time or 0, time.monotonic()
@@ -156,6 +190,7 @@ def live(running: Running, feed: Feed, say: Callable[[str], None]) -> None:
             f"{clock(status.high)}  {rows:,} trades in {took:.1f} s, {answers:,} "
             f"answers of {len(status.queries)} queries; {status.state_bytes / 1024:,.0f} KiB held"
         )
+        steps.done("first micro-batch" if number == 1 else "other micro-batches and changes")
         if number == ADD_AT:
             add = partial(running.add, NEWCOMER, name="quarter_hour_range", backfill=True)
             how = changed(running, add)

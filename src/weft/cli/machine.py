@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 State = Literal["ok", "warning", "missing"]
 PACKAGES = {
-    "pyspark": ("4.1.2", "5"),
+    "pyspark": ("4.0.0", "5"),
     "pandas": ("2.2", "3"),
     "pyarrow": ("18", "27"),
     "grpcio": ("1.67", "2"),

@@ -20,6 +20,7 @@ COMMANDS = {
     "stream": "weft.cli.stream",
     "serve": "weft.cli.serve",
     "query": "weft.cli.query",
+    "ask": "weft.cli.ask",
     "rescale": "weft.cli.rescale",
     "translate": "weft.cli.translate",
     "schema": "weft.cli.schema",

@@ -1,9 +1,8 @@
-"""`weft query add|drop|pause|resume|limit|list JOB`: the queries of a stream, running or not."""
+"""`weft query add|drop|pause|resume|limit|list|costs JOB`: a stream's queries, running or not."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.jobs import job_argument, json_option, read_job, spark_for
-from weft.cli.output import echo_json, number, table
+from weft.cli.output import echo_json, number, size, table
 from weft.query.query_limits import QueryLimits
+from weft.stream.instants import shown_instant
 
 if TYPE_CHECKING:
     from weft.job.model import Job
     from weft.stream.catalogue import Catalogue, Entry
+    from weft.stream.ledger import Cost
 
 HOW = {
     "running": "the running stream has it so from micro-batch {batch} on",
@@ -30,7 +31,7 @@ TIMEOUT = click.option(
 
 @click.group()
 def query() -> None:
-    """Add queries to the stream of a job, drop, pause, resume and limit them, list them.
+    """Add queries to the stream of a job, drop, pause, resume and limit them, list them, cost them.
 
     A running stream is reached through its checkpoint, from any process that can write there.
     """
@@ -42,7 +43,12 @@ def query() -> None:
 @click.argument("sql")
 @click.option("--name", help="The query's name; a comment '-- name: x' in the SQL names it too.")
 @click.option("--backfill", is_flag=True, help="Answer open windows too, where slices are kept.")
+@click.option(
+    "--history", type=click.Path(), metavar="PATH",
+    help="A file or folder with all rows before now: its first answers are complete.",
+)  # fmt: skip
 @click.option("--limits", help="What it may use: groups=10000,over=pause; see `weft query limit`.")
+@click.option("--owner", help="Whom its costs are charged to; a comment '-- owner: x' says it too.")
 @click.option("--dry-run", is_flag=True, help="Change nothing; say whether it needs a restart.")
 @TIMEOUT
 @json_option
@@ -54,7 +60,9 @@ def add(
     sql: str,
     name: str | None,
     backfill: bool,
+    history: str | None,
     limits: str | None,
+    owner: str | None,
     dry_run: bool,
     timeout: float,
     as_json: bool,
@@ -74,6 +82,8 @@ def add(
     asked = asked_queries(sql, read.source.time, name=name)
     if limits is not None:
         asked = [one.limited(QueryLimits.read(limits)) for one in asked]
+    if owner is not None:
+        asked = [one.owned(owner) for one in asked]
 
     @cache
     def rows() -> Any:
@@ -89,8 +99,21 @@ def add(
     changes = [{"op": "add", "query": one.to_dict(), "backfill": backfill} for one in asked]
     if dry_run:
         tell_needs(checkpoint, changes, names, timeout, as_json, rows)
-    else:
+    elif history is None:
         make(checkpoint, changes, names, "added", timeout, as_json, rows)
+    else:
+        from weft.job.tables import source_of
+        from weft.spark.jobs import history_frame
+        from weft.spark.streaming.changes import add_with_history
+
+        place = history if "://" in history else str(Path(history).absolute())
+        spec = source_of(place, "--history", read.source.time)
+
+        def past() -> Any:
+            return history_frame(rows()[0].sparkSession, read, spec)
+
+        told = add_with_history(checkpoint, changes, rows, past, timeout=timeout)
+        tell(checkpoint, *told, names, "added", as_json)
 
 
 @query.command()
@@ -209,13 +232,70 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
     click.echo(f"{len(found):,} queries, change {catalogue.number}; {state}")
 
 
+@query.command()
+@job_argument
+@click.option(
+    "--by",
+    type=click.Choice(["query", "owner"]),
+    default="query",
+    show_default=True,
+    help="A line for every query, or for every owner.",
+)
+@click.option("--csv", "as_text", is_flag=True, help="CSV, for spreadsheets and databases.")
+@json_option
+@click.pass_context
+def costs(
+    ctx: click.Context, /, job: Path, by: str, as_text: bool, as_json: bool
+) -> None:  # fmt: skip
+    """What each query or owner has cost the stream of JOB since it was first started.
+
+    Seconds are those of the operator that keeps slices and answers windows, over all tasks.
+    Queries that were dropped are listed together, under their owner; those without an owner are
+    unowned.
+
+    \b
+    weft query costs job.yaml --by owner --csv > costs.csv
+    """
+    from weft.spark.streaming.changes import stored
+    from weft.stream.ledger import LedgerFile, as_csv, by_owner
+
+    checkpoint = checkpoint_of(read_job(ctx, job, strict=False))
+    stored(checkpoint)
+    found = LedgerFile(checkpoint).read().costs()
+    found = by_owner(found) if by == "owner" else found
+    if as_text:
+        click.echo(as_csv(found), nl=False)
+    elif as_json:
+        echo_json({"by": by, "costs": [cost.__dict__ for cost in found]})
+    else:
+        table([_cost_line(cost, by) for cost in found])
+
+
+def _cost_line(cost: Cost, by: str) -> dict[str, Any]:
+    named: dict[str, Any] = {"query": cost.query, "owner": cost.owner}
+    if by == "owner":
+        named = {"owner": cost.owner, "queries": cost.queries}
+    return {
+        **named,
+        "seconds": round(cost.seconds, 2),
+        "share": f"{cost.share:.1%}",
+        "holds": size(cost.state_bytes),
+        "GB hours": f"{cost.state_byte_seconds / 3.6e12:.3g}",
+        "answers": cost.answers,
+    }
+
+
 def _told(catalogue: Catalogue, entry: Entry, used: Mapping[str, Any] | None) -> dict[str, Any]:
     """A row of the list: a query, what it uses by the last report, and what it may use."""
     limits = catalogue.limits_of(entry.query)
     return {
         "query": entry.query.name,
         "answered from": since(entry.complete_from, catalogue.settings.kind),
-        "state": "answering" if entry.paused is None else "paused",
+        "state": "waiting for history"
+        if entry.waiting
+        else "answering"
+        if entry.paused is None
+        else "paused",
         "holds": "" if used is None else f"{number(used['state_bytes'] / 1e6)} MB",
         "groups": "" if used is None else f"{used['groups']:,}",
         "time": "" if used is None else f"{used['share']:.0%}",
@@ -248,9 +328,23 @@ def make(
     rows: Callable[[], Any] | None = None,
 ) -> None:
     """Make changes, all or none, and say of each query since when it is so."""
-    from weft.spark.streaming.changes import change_queries, stored
+    from weft.spark.streaming.changes import change_queries
 
     by, made = change_queries(checkpoint, changes, rows, timeout=timeout)
+    tell(checkpoint, by, made, names, done, as_json)
+
+
+def tell(
+    checkpoint: str,
+    by: str,
+    made: Mapping[str, Any],
+    names: Sequence[str],
+    done: str,
+    as_json: bool,
+) -> None:
+    """Say of each query since when a change holds."""
+    from weft.spark.streaming.changes import stored
+
     kind = stored(checkpoint).settings.kind
     told = []
     for name in names:
@@ -308,6 +402,4 @@ def since(units: int | None, kind: str) -> str:
     """
     if units is None:
         return "its first window"
-    if kind == "integer":
-        return f"{units:,}"
-    return datetime.fromtimestamp(units / 1e6, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+    return shown_instant(units, kind)

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -24,6 +24,7 @@ from weft.cli.jobs import (
     tell_refused,
 )
 from weft.cli.output import echo_json, size
+from weft.stream.events import differences
 
 if TYPE_CHECKING:
     from weft.job.model import Job
@@ -38,6 +39,17 @@ NEEDS = {
 @click.command()
 @job_argument
 @click.option("--once", is_flag=True, help="Take what is there now, then end (available_now).")
+@click.option(
+    "--log",
+    "log_as",
+    type=click.Choice(["text", "json"]),
+    help="How to log: sentences, or one line of JSON per event; as the job says if left out.",
+)
+@click.option("--openlineage", metavar="TARGET", help="A file or URL for OpenLineage events.")
+@click.option("--idle", metavar="DURATION", help="Close windows by the clock after so long idle.")
+@click.option(
+    "--late-to", metavar="DIR", help="Where rows go that are lost to some query (late: deliver)."
+)
 @finals_option
 @strict_option
 @json_option
@@ -47,6 +59,10 @@ def stream(
     /,
     job: Path,
     once: bool,
+    log_as: str | None,
+    openlineage: str | None,
+    idle: str | None,
+    late_to: str | None,
     finals: str | None,
     strict: bool,
     as_json: bool,
@@ -57,18 +73,29 @@ def stream(
     finish and stops the stream; the next start goes on from there. A second Ctrl-C does not wait.
     """
     from weft.job import need
+    from weft.job.model import located
     from weft.job.streams import as_stream
     from weft.spark.jobs import within_windows
     from weft.stream.heartbeat import refuse_second
+    from weft.stream.idle import idle_micros
 
+    if idle is not None:
+        idle_micros(idle)  # refused before Spark starts
+    if as_json and log_as is not None:
+        raise click.UsageError("--json prints the whole status per line, --log json events: one")
     read = as_stream(read_job(ctx, job, finals=finals, strict=False), strict=strict)
+    lineage = openlineage and located(Path(), openlineage)
+    read = replace(read, log=log_as or read.log, openlineage=lineage or read.openlineage)
+    read = replace(read, idle=idle or read.idle)
+    if late_to is not None:
+        read = replace(read, late="deliver", late_to=located(Path(), late_to))
     need(read, NEEDS)
     refuse_second(read.locate(read.checkpoint or ""))
     with spark_for(ctx, read) as spark, stopping() as stop:
         read = within_windows(spark, read, strict=strict)
         tell_refused(read.refused)
         running = started(spark, read, trigger="available_now" if once else None)
-        say = lines(as_json)
+        say = silence if read.log == "json" and not as_json else lines(as_json)
         say("started", {"queries": [query.name for query in running.queries]})
         follow(running, stop, say)
         status = running.status()
@@ -82,21 +109,29 @@ def started(spark: Any, job: Job, *, trigger: str | None = None) -> Any:
 
     Everything that can be checked is, before anything is written.
     """
-    from weft.spark.jobs import job_loom, job_sink
+    from weft.spark.jobs import history_frame, job_loom, job_sink
     from weft.stream.planning import plan_options
 
     sink = job_sink(spark, job)
+    history = None if job.history is None else history_frame(spark, job, job.history)
     return job_loom(spark, job, streaming=True).start(
         sink,
         checkpoint=job.locate(job.checkpoint or ""),
         trigger=trigger or job.trigger,
         output_mode=cast(Any, job.output_mode),
         buckets=job.buckets,
+        emit=cast(Any, job.emit),
+        idle=job.idle,
+        late=cast(Any, job.late),
+        late_to=job.late_to and job.locate(job.late_to),
         adaptive=job.adaptive,
         metrics_port=job.metrics_port,
         max_ahead=job.source.max_ahead,
         limits=job.limits,
+        log=click.echo if job.log == "json" else None,
+        openlineage=job.openlineage and job.locate(job.openlineage),
         hide=job.scrub,
+        history=history,
         **plan_options(job, streaming=True),
     )
 
@@ -155,46 +190,8 @@ def tell(
     return status
 
 
-def differences(known: Any, status: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What has become of queries, plan and stream since the status was `known`."""
-    before = {query.name: query for query in known.queries}
-    names = {query.name for query in status.queries}
-    told = False
-    for query in status.queries:
-        old = before.get(query.name)
-        for event, facts in changes_of(old, query):
-            told = True
-            yield event, {"query": query.name, **facts}
-    for name in before:
-        if name not in names:
-            told = True
-            yield "dropped", {"query": name}
-    if status.changes != known.changes and not told:
-        yield "replanned", {"change": status.changes, "trees": len(status.stores)}
-    failed = [query.failed for query in status.queries if query.failed]
-    if status.error and status.error != known.error and status.error not in failed:
-        yield "error", {"error": status.error}
-
-
-def changes_of(old: Any, query: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What has become of one query, which was as in `old`, or was not there."""
-    if query.failed:
-        if old is None or not old.failed:
-            yield "failed", {"error": query.failed}
-        return
-    since = {"complete_from": query.complete_from}
-    if old is None:
-        yield "added", since
-    elif old.failed:
-        yield "resumed", since
-    elif old.number != query.number:
-        yield "replaced", since
-    elif old.paused and not query.paused:
-        yield "resumed", since
-    if query.paused and (old is None or not old.paused):
-        yield "paused", {"why": query.why} if query.why else {}
-    if old is not None and old.limits != query.limits:
-        yield "limited", {"limits": query.limits}
+def silence(event: str, facts: dict[str, Any]) -> None:
+    """Say nothing: the stream logs its events itself."""
 
 
 def lines(as_json: bool) -> Callable[[str, dict[str, Any]], None]:

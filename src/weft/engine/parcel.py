@@ -46,12 +46,14 @@ class Parcel:
     shipments: tuple[Shipment, ...] = ()
     ahead: int = 0
     """Rows of the task that the guard set aside."""
+    tick: int | None = None
+    """What time it is though no rows have come."""
 
     def to_bytes(self) -> bytes:
         """The parcel as bytes; `from_bytes` reads them.
 
         >>> Parcel.from_bytes(Parcel(7, 2, ahead=1).to_bytes())
-        Parcel(max_event_time=7, rows=2, shipments=(), ahead=1)
+        Parcel(max_event_time=7, rows=2, shipments=(), ahead=1, tick=None)
         """
         bodies = [table_to_bytes(shipment.shards) for shipment in self.shipments]
         header = json_to_bytes(
@@ -59,6 +61,7 @@ class Parcel:
                 "max_event_time": self.max_event_time,
                 "rows": self.rows,
                 "ahead": self.ahead,
+                "tick": self.tick,
                 "shipments": [
                     [shipment.store, [f"{s:x}" for s in shipment.signatures], len(body)]
                     for shipment, body in zip(self.shipments, bodies, strict=True)
@@ -80,7 +83,13 @@ class Parcel:
             table = bytes_to_table(data[at : at + size], "a parcel")
             shipments.append(Shipment(store, tuple(int(s, 16) for s in signatures), table))
             at += size
-        return cls(header["max_event_time"], header["rows"], tuple(shipments), header["ahead"])
+        return cls(
+            header["max_event_time"],
+            header["rows"],
+            tuple(shipments),
+            header["ahead"],
+            header.get("tick"),
+        )
 
 
 def greatest(times: Iterable[int | None]) -> int | None:

@@ -111,6 +111,8 @@ class StoreAccumulator:
 
     def add(self, table: pa.Table) -> None:
         store = self.store
+        if store.seam is not None:
+            table = table.filter(pc.greater_equal(table.column(TIME), store.seam)).combine_chunks()
         fragments = self._fragments(table)
         if fragments is not None and not self._serves_all():
             # Rows that satisfy no predicate would be carried for nobody.

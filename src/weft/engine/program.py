@@ -145,6 +145,10 @@ class TreeProgram:
     """How a row's fragment is found; None where there is no predicate."""
     services: tuple[QueryWindows, ...]
     columns: RowColumns | None = None
+    seam: int | None = None
+    """Rows before it come from history only."""
+    history: str | None = None
+    """Where the shards of its history lie, for buckets that have not taken them in yet."""
 
     @classmethod
     def of_layout(cls, layout: Layout, fragments: FragmentPlan, types: pa.Schema) -> TreeProgram:
@@ -239,6 +243,8 @@ class Program:
     """How much queries may ask of a worker."""
     delay: int | None = None
     """On an integer axis, how far the watermark is behind the greatest time; None: Spark says."""
+    eager: int | None = None
+    """How far behind the latest time windows are closed at once; None: by the watermark."""
     finals: str = "auto"
     """The structure that answers windows, by name."""
     silent: frozenset[int] = frozenset()

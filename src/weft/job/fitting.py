@@ -10,11 +10,15 @@ from weft.job.model import FILE_FORMATS, Job
 from weft.job.variables import is_name, variables
 from weft.query.duration import parse_duration
 
+_OFF = ("max_ahead", "idle")
+"""Durations that may be off."""
+
 
 def misfits(document: Document, job: Job) -> list[str]:
     """What is wrong with a job whose form is right, each with its place."""
     checks = (_variables, _durations, _source, _times, _places, _modes)
     jobs = [job.on(source) for source in job.tables.values()] or [job]
+    jobs += [job.on(job.history)] if job.history is not None else []
     for check in checks:  # one kind at a time: later checks rely on earlier ones
         found = [one.at(steps, said) for one in jobs for steps, said in check(document, one)]
         if found:
@@ -43,6 +47,7 @@ def _durations(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
         if job.source.max_ahead in ("auto", "off")
         else job.source.max_ahead,
         ("trigger",): None if _available_now(job.trigger) else job.trigger,
+        ("idle",): None if job.idle == "off" else job.idle,
     }
     for steps, text in given.items():
         if text is None:
@@ -51,12 +56,14 @@ def _durations(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
         try:
             length = parse_duration(text, name)
         except WeftError:
-            also = {"trigger": "available_now, or ", "max_ahead": "off, or "}.get(name, "")
+            also = {"trigger": "available_now, or "}.get(name, "off, or " if name in _OFF else "")
             example = "a duration such as 30 seconds or 1 hour 15 minutes"
             yield steps, f"={text!r}: accepted is {also}{example}"
             continue
         if length < 0:
             yield steps, f"={text!r}: must not be negative"
+        elif length == 0 and name == "idle":
+            yield steps, f"={text!r}: must be positive; off is for none"
 
 
 def _source(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
@@ -104,6 +111,7 @@ def _places(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
     given: dict[Steps, str | None] = {
         ("sink", "path"): None if job.sink is None else job.sink.path,
         ("checkpoint",): job.checkpoint,
+        ("late_to",): job.late_to,
     }
     for steps, path in given.items():
         if path is None:
@@ -134,6 +142,16 @@ def _modes(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
             f"engine: rewrite, or a strategy such as weave",
         )
 
+    if job.late == "deliver" and job.late_to is None:
+        yield ("late",), "='deliver': say where to, with late_to: and a directory"
+    if job.late == "count" and job.late_to is not None:
+        yield ("late_to",), f"={job.late_to!r}: goes with late: deliver"
+    if job.late == "deliver" and engine == "rewrite":
+        yield (
+            ("late",),
+            "='deliver': the rewrite engine cannot say which rows; use engine: operator",
+        )
+
 
 def _available_now(trigger: str | None) -> bool:
     return trigger is not None and trigger.replace("_", "").lower() == "availablenow"
@@ -141,7 +159,7 @@ def _available_now(trigger: str | None) -> bool:
 
 def _is_filled(steps: Steps) -> bool:
     """Whether a field's variables are filled in: places, options and settings."""
-    if steps[0] in ("checkpoint", "spark"):
+    if steps[0] in ("checkpoint", "late_to", "spark", "openlineage"):
         return True
     filled = {
         "source": ("path", "options", "table"),

@@ -90,10 +90,18 @@ class Job:
     trigger: str | None = None
     output_mode: str = "append"
     buckets: int | None = None
+    emit: str | None = None
+    idle: str | None = None
+    late: str = "count"
+    late_to: str | None = None
     adaptive: bool = False
     metrics_port: int | None = None
     offer: tuple[str, ...] = ()
+    history: SourceSpec | None = None
+    """Where the rows before the stream's own are."""
     limits: Mapping[str, Any] | None = None
+    log: str = "text"
+    openlineage: str | None = None
     plan: Mapping[str, Any] = field(default_factory=dict)
     connectors: tuple[str, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
@@ -137,7 +145,7 @@ class Job:
         hidden: set[str] = set()
         sink = self.sink or SinkSpec("memory")
         url = {"url": sink.url or ""}
-        sources = (self.source, *self.tables.values())
+        sources = (self.source, *self.tables.values(), *((self.history,) if self.history else ()))
         for options in (*(one.options for one in sources), self.spark, sink.options, url):
             hidden |= secrets(options, self.environ)
         return redact(scrub(text, hidden))
@@ -151,10 +159,13 @@ class Job:
         plain = {k: v for k, v in self.__dict__.items() if k not in hidden}
         return plain | {
             "source": self.source.to_dict(),
+            "history": self.history and self.history.to_dict(),
             "tables": {name: source.to_dict() for name, source in self.tables.items()},
             "queries": [query.to_dict() for query in self.queries],
             "sink": self.sink and self.sink.to_dict(),
             "checkpoint": self.checkpoint and redact(self.checkpoint),
+            "late_to": self.late_to and redact(self.late_to),
+            "openlineage": self.openlineage and redact(self.openlineage),
             "plan": dict(self.plan),
             "connectors": list(self.connectors),
             "refused": list(self.refused),

@@ -130,10 +130,11 @@ def _asked(
 ) -> list[tuple[Steps, Sequence[Query]]]:
     if "files" in entry:
         found: list[tuple[Steps, Sequence[Query]]] = []
-        for number, name in enumerate(entry["files"]):
-            inner = (*steps, "files", number)
+        listed = entry["files"]
+        for number, name in enumerate([listed] if isinstance(listed, str) else listed):
+            inner = (*steps, "files") if isinstance(listed, str) else (*steps, "files", number)
             try:
-                workload = Workload.load(folder / name, strict=strict)
+                workload = Workload.load(folder / name, strict=strict).owned(entry.get("owner"))
                 found.append((inner, list(workload)))
                 read.refused.extend(workload.refused)
                 read.statements.extend(workload.statements)

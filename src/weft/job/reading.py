@@ -17,7 +17,7 @@ from weft.job.queries import read_queries, time_column
 from weft.job.schema import problems
 from weft.query.query import Query
 
-_BUILT = ("source", "sources", "queries", "sink", "spark", "connectors", "offer")
+_BUILT = ("source", "sources", "queries", "sink", "spark", "connectors", "offer", "history")
 """Fields that become something else in the job."""
 _SOURCES = frozenset(("source", "sources"))
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -87,9 +87,13 @@ def _job(
     for name in ("buckets", "metrics_port"):
         if name in rest:
             rest[name] = int(rest[name])  # 4.0 is a whole number too
+    history = data.get("history")
     return Job(
         **{"name": file.stem, **rest},
         source=source,
+        history=None
+        if history is None
+        else replace(_source(history, queries, ("history",)), time=source.time),
         tables=tables,
         queries=queries,
         sink=None if sink is None else SinkSpec(**{**sink, "options": _texts(_options(sink))}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePath
 
 from weft.errors import JobError
@@ -41,15 +42,10 @@ def job_on_table(
     paths = {"": source} if isinstance(source, str) else dict(source)
     sources = {}
     for name, path in paths.items():
-        kind = format or _format(path)
-        given = dict(options or {})
-        if kind == "csv":
-            tabs = {"sep": "\t"} if path.lower().endswith(".tsv") else {}
-            given = {**_CSV, **tabs, **given}
         column = time or time_column(workload.queries, name or None)
         steps = ("sources", name) if name else ("source",)
-        spec = SourceSpec(kind, (literal(path),), _literals(given), schema, column, steps=steps)
-        sources[name] = spec
+        spec = source_of(path, "--source", column, format, schema, options)
+        sources[name] = replace(spec, steps=steps)
     return Job(
         PurePath(queries).stem,
         next(iter(sources.values())),
@@ -62,11 +58,28 @@ def job_on_table(
     )
 
 
+def source_of(
+    path: str,
+    option: str,
+    time: str,
+    format: str | None = None,
+    schema: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> SourceSpec:
+    """The rows of a file or folder that an option names; its format is told by its ending."""
+    kind = format or _format(path, option)
+    given = dict(options or {})
+    if kind == "csv":
+        tabs = {"sep": "\t"} if path.lower().endswith(".tsv") else {}
+        given = {**_CSV, **tabs, **given}
+    return SourceSpec(kind, (literal(path),), _literals(given), schema, time)
+
+
 def _literals(options: Mapping[str, str]) -> dict[str, str]:
     return {name: literal(value) for name, value in options.items()}
 
 
-def _format(source: str) -> str:
+def _format(source: str, option: str = "--source") -> str:
     """The format that a path's ending tells.
 
     >>> _format("trades.parquet"), _format("s3a://b/trades.csv.gz")
@@ -86,6 +99,6 @@ def _format(source: str) -> str:
         if len(kinds) == 1:
             return kinds.pop()
     raise JobError(
-        f"--source {source}: its ending does not tell its format; say --format "
+        f"{option} {source}: its ending does not tell its format; say --format "
         f"({', '.join(dict.fromkeys(_FORMATS.values()))}, or another that Spark has)"
     )

@@ -13,6 +13,7 @@ queries:
     by: [symbol]
     having: n > 10
     limits: {groups: 10000, over: pause}   # what it may use of a stream
+    owner: payments         # whom its part of a stream's costs is charged to
   - name: hourly_hi
     sql: SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol
 """
@@ -39,7 +40,7 @@ from weft.query.workload import Workload
 
 _TOP = ("queries", "rate")
 _WINDOW = ("range", "slide", "offset", "zone")
-_QUERY = ("name", "aggs", *_WINDOW, "gap", "where", "by", "having", "limits")
+_QUERY = ("name", "aggs", *_WINDOW, "gap", "where", "by", "having", "limits", "owner")
 _SUFFIXES = (".yaml", ".yml", ".json", ".sql")
 
 
@@ -116,18 +117,19 @@ def read_entry(entry: Any, position: int) -> list[Query]:
     if not isinstance(entry, Mapping):
         raise WorkloadError(f"{quoted(entry)} is not a query: a mapping with name, aggs and range")
     if "sql" in entry:
-        _check_fields(entry, ("name", "sql", "limits"), "a query in sql")
+        _check_fields(entry, ("name", "sql", "limits", "owner"), "a query in sql")
         if not isinstance(entry["sql"], str):
             raise WorkloadError(f"sql={quoted(entry['sql'])} is not a text")
         found = parse_queries(entry["sql"], name=entry.get("name") or f"q{position}", whole=True)
         limits = QueryLimits.of(entry.get("limits"))
-        return found if limits is None else [query.limited(limits) for query in found]
+        found = found if limits is None else [query.limited(limits) for query in found]
+        return [query.owned(entry.get("owner") or query.owner) for query in found]
     _check_fields(entry, _QUERY, "a query")
     for field in ("name", "aggs", *(("range",) if entry.get("gap") is None else ())):
         if field not in entry:
             raise WorkloadError(f"{field} is missing")
     window = _window(entry)
-    optional = ("where", "having", "limits")
+    optional = ("where", "having", "limits", "owner")
     rest = {name: entry[name] for name in optional if entry.get(name) is not None}
     by = entry.get("by") or ()
     if not isinstance(by, (str, list, tuple)):

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from weft.errors import QueryError
 
 LONGEST = 255
+UNOWNED = "unowned"
+"""What queries that nobody owns are listed under."""
 
 
 def check_query_name(name: object) -> str:
@@ -22,6 +24,20 @@ def check_query_name(name: object) -> str:
             f"name={name!r} cannot name a query: accepted is any text of 1 to {LONGEST} characters "
             f"without '/', control characters or spaces around it (it also names a directory)"
         )
+    return text
+
+
+def check_owner(owner: object) -> str | None:
+    """Who a query is for, as one line of text; None is nobody.
+
+    >>> check_owner("payments team"), check_owner(None)
+    ('payments team', None)
+    """
+    if owner is None:
+        return None
+    text = _check(owner, "owner")
+    if text != text.strip():
+        raise QueryError(f"owner={owner!r} has spaces around it")
     return text
 
 

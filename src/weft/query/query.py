@@ -14,7 +14,7 @@ from weft.query.calls import is_aggregate
 from weft.query.expression import columns, normalise
 from weft.query.finish import Finish
 from weft.query.keys import Key, read_key
-from weft.query.names import check_column_names, check_query_name
+from weft.query.names import check_column_names, check_owner, check_query_name
 from weft.query.output import Output, read_output, read_over_aggregates
 from weft.query.query_limits import QueryLimits
 from weft.query.quoting import LONG, quoted
@@ -40,7 +40,8 @@ class Query:
     files, requests and the dashboard make untrusted queries (see docs/threat-model.md).
 
     `limits` say how much of a stream the query may use (`QueryLimits`, or a mapping such as
-    `{"groups": 10_000, "over": "pause"}`); a batch has no use for them.
+    `{"groups": 10_000, "over": "pause"}`); a batch has no use for them. `owner` is whom its part of
+    the stream's costs is charged to: a team, a customer, a person.
 
     >>> q = Query("big", aggs={"n": "count(*)", "value": "sum(price * volume)"},
     ...           window=Window(range="12 minutes", slide="5 minutes"),
@@ -67,6 +68,8 @@ class Query:
     them. No part of the meaning."""
     finish: Finish | None
     """What a statement makes of the answers; None: they are what is asked for."""
+    owner: str | None
+    """Whom its costs are charged to; no part of the meaning."""
     _aggs: tuple[tuple[str, str], ...]
 
     def __init__(
@@ -83,6 +86,7 @@ class Query:
         limits: QueryLimits | Mapping[str, Any] | None = None,
         shown: Iterable[tuple[str, str]] | None = None,
         finish: Finish | Mapping[str, Any] | None = None,
+        owner: str | None = None,
     ) -> None:
         check_query_name(name)
         object.__setattr__(self, "name", name)
@@ -115,6 +119,7 @@ class Query:
         object.__setattr__(self, "trusted", trusted)
         object.__setattr__(self, "limits", self._of(QueryLimits.of, limits))
         object.__setattr__(self, "finish", self._of(Finish.of, finish))
+        object.__setattr__(self, "owner", self._of(check_owner, owner))
         object.__setattr__(self, "shown", self._read_shown(shown))
         object.__setattr__(self, "_aggs", tuple(aggs.items()))
         self._check()
@@ -181,6 +186,10 @@ class Query:
     def limited(self, limits: QueryLimits | None) -> Query:
         """The same query with other limits."""
         return Query.from_dict({**self.to_dict(), "limits": limits})
+
+    def owned(self, owner: str | None) -> Query:
+        """The same query with another owner."""
+        return self if owner == self.owner else Query.from_dict({**self.to_dict(), "owner": owner})
 
     def over(self, window: Window) -> Query:
         """The same query over other windows."""
@@ -293,6 +302,7 @@ class Query:
             "limits": self.limits and self.limits.to_dict(),
             "shown": self.shown and [list(pair) for pair in self.shown],
             "finish": self.finish and self.finish.to_dict(),
+            "owner": self.owner,
         }
 
     @classmethod
@@ -314,4 +324,5 @@ class Query:
             limits=data.get("limits"),
             shown=data.get("shown"),
             finish=data.get("finish"),
+            owner=data.get("owner"),
         )

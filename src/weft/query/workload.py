@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -94,6 +94,17 @@ class Workload:
     def add(self, *queries: Query) -> Workload:
         """This workload and more queries."""
         return Workload((*self.queries, *queries), self.rate, self.refused)
+
+    def owned(self, owner: str | None) -> Workload:
+        """This workload, with an owner for the queries that have none."""
+        if owner is None:
+            return self
+
+        def given(queries: Iterable[Query]) -> tuple[Query, ...]:
+            return tuple(query.owned(query.owner or owner) for query in queries)
+
+        statements = (replace(one, queries=given(one.queries)) for one in self.statements)
+        return Workload(given(self.queries), self.rate, self.refused, statements)
 
     def drop(self, *names: str) -> Workload:
         """This workload without some queries."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -14,11 +11,12 @@ import pyarrow.parquet as pq
 from weft.query.query import Query
 from weft.serve.models import AnswerColumn, Answers
 from weft.sinks.files import Folder
+from weft.sinks.long import FILES
+from weft.sinks.manifests import Manifests
+from weft.stream.as_json import plain, units_of
 
 LOOKED_AT = 500
 """Micro-batches that are looked at for answers, newest first."""
-_EXACT = 2**53
-"""Integers beyond it are not the same number in a browser."""
 
 
 def latest_answers(
@@ -72,74 +70,30 @@ def latest_answers(
 
 def _parquet(folder: Folder, number: int) -> Iterator[pa.Table]:
     """A query's files by manifests, newest first: only whole micro-batches are seen."""
-    batches = folder.sub("_weft").sub("batches")
-    for name in reversed(batches.names()[-LOOKED_AT:]):
-        for file in batches.read(name, "batch").get(str(number), []):
-            yield pq.read_table(f"{folder.path}/{file}", filesystem=folder.system)
+    for file in Manifests(folder).newest(str(number), LOOKED_AT):
+        yield pq.read_table(f"{folder.path}/{file}", filesystem=folder.system)
 
 
 def _long(folder: Folder, name: str) -> Iterator[pa.Table]:
     """A query's rows of the long table, newest first."""
-    batches = folder.sub("_weft").sub("batches")
-    for listed in reversed(batches.names()[-LOOKED_AT:]):
-        for file in batches.read(listed, "batch")["files"]:
-            path = f"{folder.path}/{file}"
-            table = pq.read_table(
-                path, filesystem=folder.system, filters=[("query", "==", name)], partitioning=None
-            )
-            if table.num_rows:
-                yield table
+    for file in Manifests(folder).newest(FILES, LOOKED_AT):
+        path = f"{folder.path}/{file}"
+        table = pq.read_table(
+            path, filesystem=folder.system, filters=[("query", "==", name)], partitioning=None
+        )
+        if table.num_rows:
+            yield table
 
 
 def _rows(table: pa.Table, keys: int, limit: int) -> tuple[list[tuple[int, int]], list[list[Any]]]:
     """Rows by window, the newest answer of each window and group; the last `limit` of them."""
-    window = table.column("window").combine_chunks()
-    if isinstance(window, pa.ChunkedArray):
-        window = window.chunk(0)
-    bounds = [_units(window.field(name)) for name in ("start", "end")]
+    bounds = units_of(table.column("window"))
     values = [table.column(n).to_pylist() for n in table.column_names if n != "window"]
     newest: dict[tuple[Any, ...], tuple[tuple[int, int], list[Any]]] = {}
-    for row, edges in enumerate(zip(*bounds, strict=True)):
+    for row, edges in enumerate(bounds):
         shown = [plain(column[row]) for column in values]
         # Tables come newest first: in update mode a window's first row here is its latest answer.
         newest.setdefault((*edges, *map(str, shown[:keys])), (edges, shown))
     ordered = sorted(newest.values(), key=lambda one: (one[0], [str(v) for v in one[1][:keys]]))
     kept = ordered[-limit:]
     return [edges for edges, _ in kept], [shown for _, shown in kept]
-
-
-def _units(edges: pa.Array) -> list[int]:
-    """Window edges in axis units: microseconds of a time, or the integers that they are."""
-    if pa.types.is_timestamp(edges.type):
-        edges = edges.cast(pa.timestamp("us", edges.type.tz)).cast(pa.int64())
-    elif pa.types.is_date(edges.type):
-        edges = edges.cast(pa.timestamp("us")).cast(pa.int64())
-    units: list[int] = edges.to_pylist()
-    return units
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON knows it; what a browser would change is text.
-
-    >>> [plain(v) for v in (1, 2**60, 0.5, float("nan"), Decimal("1.10"), [date(2026, 1, 2)])]
-    [1, '1152921504606846976', 0.5, 'NaN', '1.10', ['2026-01-02']]
-    """
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) <= _EXACT else str(value)
-    if isinstance(value, float):
-        return (
-            value
-            if math.isfinite(value)
-            else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(value, "NaN")
-        )
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, (datetime, date)):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    return str(value) if isinstance(value, Decimal) else repr(value)

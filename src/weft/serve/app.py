@@ -8,19 +8,21 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Path, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import StringConstraints
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 from weft import __version__
 from weft.errors import EngineError, WeftError
 from weft.query.names import LONGEST
-from weft.query.sql import write_query
 from weft.serve import changing, events
 from weft.serve.answers import latest_answers
+from weft.serve.as_of import Asking
 from weft.serve.files import page_files
 from weft.serve.guard import App, Policy, RequestGuard
 from weft.serve.models import (
     Answers,
+    AsOfAnswers,
     Detail,
     Done,
     Live,
@@ -33,6 +35,7 @@ from weft.serve.models import (
     Refusal,
 )
 from weft.serve.preview import place_of, preview, read_queries
+from weft.serve.query_text import shown_sql
 from weft.serve.source import ApiSource, Snapshot
 from weft.serve.stream import StreamSource
 from weft.serve.view import plan_view
@@ -54,8 +57,12 @@ LISTENING: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
     429: {"model": Refusal, "description": "Too many pages listen already."},
 }
+BUSY: dict[int | str, dict[str, Any]] = {
+    429: {"model": Refusal, "description": "Too many ask the stream already."},
+}
 MESSAGE = 4000
 """Characters of an error's message: some of it may be what was sent, which nobody needs back."""
+KeyText = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST, pattern=r"^[^/]+$")]
 
 
@@ -141,7 +148,7 @@ def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threadin
     def query(name: Name) -> Detail:
         """A query as SQL."""
         asked = _asked(source.snapshot(), name)
-        return Detail(name=asked.name, sql=write_query(asked))
+        return Detail(name=asked.name, sql=shown_sql(asked))
 
     @app.get("/api/queries/{name}/answers", responses=REFUSALS)
     def answers(name: Name, limit: Annotated[int, Query(ge=1, le=5000)] = 500) -> Answers:
@@ -151,6 +158,22 @@ def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threadin
         sink = source.sink() if isinstance(source, StreamSource) else None
         number = entry.number if entry else None
         return latest_answers(sink, _asked(snapshot, name), number, limit)
+
+    asking = Asking(source)
+
+    @app.get("/api/answers", responses={**REFUSALS, **BUSY})
+    def as_of(
+        query: Annotated[str, Query(min_length=1, max_length=LONGEST)],
+        at: Annotated[str | None, Query(max_length=64)] = None,
+        key: Annotated[list[KeyText], Query(max_length=32)] = [],  # noqa: B006
+        limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+    ) -> AsOfAnswers:
+        """The answers to the window of a query that ends by `at`, or to the one under way.
+
+        From the state of the running stream, without waiting for the watermark. `key` is
+        `column=value`, and `column` alone where it is null; it is repeatable.
+        """
+        return asking.answer(_asked(source.snapshot(), query).name, at, key, limit)
 
     @app.post("/api/preview", responses=REFUSALS)
     def try_out(asked: QueryText, request: Request) -> Preview:
@@ -173,7 +196,8 @@ def _changing(app: FastAPI, source: ApiSource) -> None:
     def add(asked: NewQuery) -> Done:
         """Add queries to the stream."""
         changing.changeable(source)
-        return changing.add(source, _read(source, asked), backfill=asked.backfill)
+        queries, backfill = _read(source, asked), asked.backfill
+        return changing.add(source, queries, sql=asked.sql, name=asked.name, backfill=backfill)
 
     @app.delete("/api/queries/{name}", **secure)
     def drop(name: Name) -> Done:

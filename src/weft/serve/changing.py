@@ -11,7 +11,6 @@ from typing import Literal, NoReturn
 
 from weft.errors import CheckpointError, EngineError
 from weft.query.query import Query
-from weft.query.sql import write_query
 from weft.serve.models import Done
 from weft.serve.source import ApiSource
 from weft.serve.stream import StreamSource
@@ -62,16 +61,20 @@ def changeable(source: ApiSource) -> tuple[StreamSource, str]:
     return source, source.checkpoint
 
 
-def add(source: ApiSource, queries: list[Query], *, backfill: bool) -> Done:
-    """Add queries: by the running stream, or, of a job at rest, by `weft query add`."""
+def add(
+    source: ApiSource, queries: list[Query], *, sql: str, name: str | None, backfill: bool
+) -> Done:
+    """Add the queries of a text: by the running stream, or, of a job at rest, by `weft query add`.
+
+    That reads the text again.
+    """
     stream, checkpoint = changeable(source)
     by: Way = "running"
     if stream.running:
         asked = [{"op": "add", "query": q.to_dict(), "backfill": backfill} for q in queries]
         by, _ = change_queries(checkpoint, asked, _no_rows, timeout=TIMEOUT)
     else:
-        for query in queries:
-            by = _add_at_rest(stream, query, backfill)
+        by = _add_at_rest(stream, sql, name, backfill)
     stream.forget()
     return Done(queries=[query.name for query in queries], done="added", by=by)
 
@@ -102,16 +105,16 @@ def _no_rows() -> NoReturn:
     raise CheckpointError("the stream has just stopped: try again")
 
 
-def _add_at_rest(stream: StreamSource, query: Query, backfill: bool) -> Way:
-    """A query must be checked against the stream's columns, which takes a Spark of its own."""
+def _add_at_rest(stream: StreamSource, sql: str, name: str | None, backfill: bool) -> Way:
+    """Queries must be checked against the stream's columns, which takes a Spark of its own."""
     if stream.job_file is None:
         raise EngineError(
             "no stream runs on this checkpoint, and without its job file a query cannot be checked "
             "against the stream's columns: start the stream, or serve the job file"
         )
-    command = [sys.executable, "-m", "weft.cli", "query", "add", str(stream.job_file)]
-    text = write_query(query, time=stream.time)
-    command += [text, "--name", query.name, "--json", *(["--backfill"] if backfill else [])]
+    command = [sys.executable, "-m", "weft.cli", "query", "add", str(stream.job_file), "--json"]
+    command += [*(["--name", name] if name else []), *(["--backfill"] if backfill else [])]
+    command += ["--", sql]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=TIMEOUT, check=False, env=os.environ
     )

@@ -67,6 +67,7 @@ def live_view(source: ApiSource) -> Live:
         by=told.get("by"),
         status=told.get("status"),
         history=told["history"],
+        marks=told.get("marks", []),
     )
 
 

@@ -177,6 +177,9 @@ class Live(BaseModel):
     by: dict[str, Any] | None = None
     status: dict[str, Any] | None = None
     history: list[dict[str, Any]]
+    """The last micro-batches; `run` tells the runs of the stream apart."""
+    marks: list[dict[str, Any]] = []
+    """The last changes, failures, starts and stops."""
 
 
 class Joined(BaseModel):
@@ -235,6 +238,32 @@ class Answers(BaseModel):
     windows: list[tuple[int, int]]
     """Start and end of each row's window, in axis units."""
     rows: list[list[Any]]
+
+
+class AsOfColumn(BaseModel):
+    """A column of as-of answers."""
+
+    name: str
+    type: str
+
+
+class AsOfAnswers(BaseModel):
+    """The answers to one window of a query, as a micro-batch left it."""
+
+    query: str
+    batch: int
+    """The micro-batch: all rows up to it count, and no others."""
+    open: bool
+    """Whether more rows may come into the window."""
+    window: tuple[int, int] | None
+    """Its start and end, in axis units; null for sessions, of which `windows` has each."""
+    watermark: int
+    columns: list[AsOfColumn]
+    windows: list[tuple[int, int]]
+    """Start and end of each row's window."""
+    rows: list[list[Any]]
+    groups: int
+    """How many rows there are; `rows` has at most as many as were asked for."""
 
 
 class Done(BaseModel):

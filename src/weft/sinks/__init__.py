@@ -9,7 +9,8 @@ from weft.sinks.delta import DeltaSink
 from weft.sinks.foreach import ForeachBatchSink
 from weft.sinks.iceberg import IcebergSink
 from weft.sinks.kafka import KafkaSink, newest_messages
-from weft.sinks.long import LongSink
+from weft.sinks.late_files import read_late
+from weft.sinks.long import LongSink, delivered_files
 from weft.sinks.memory import MemorySink
 from weft.sinks.parquet import ParquetSink, read_results
 from weft.sinks.postgres import PostgresSink
@@ -27,6 +28,8 @@ __all__ = [
     "PostgresSink",
     "Sink",
     "SinkQuery",
+    "delivered_files",
     "newest_messages",
+    "read_late",
     "read_results",
 ]

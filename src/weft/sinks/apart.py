@@ -13,8 +13,16 @@ Place = tuple[str, tuple[str, ...]]
 """A file system, and the folders that lead to a place in it."""
 
 
-def check_apart(sink_path: str, checkpoint: str) -> None:
+def check_apart(
+    sink_path: str,
+    checkpoint: str,
+    first: str = "the sink's path",
+    second: str = "the checkpoint",
+) -> None:
     """Refuse a sink in the checkpoint, a checkpoint in the sink, and one place for both.
+
+    Other places are kept apart in the same way, by what errors are to call the `first` and
+    `second`.
 
     Whoever may read the answers would read the checkpoint, and a reader that looks through the
     answers' folders would take state for answers; what cleans up one would destroy the other.
@@ -31,11 +39,11 @@ def check_apart(sink_path: str, checkpoint: str) -> None:
     if out[:shared] != kept[:shared]:
         return
     if len(out) == len(kept):
-        what = f"the sink's path {sink_path!r} is the checkpoint {checkpoint!r}"
+        what = f"{first} {sink_path!r} is {second} {checkpoint!r}"
     elif len(out) > len(kept):
-        what = f"the sink's path {sink_path!r} lies in the checkpoint {checkpoint!r}"
+        what = f"{first} {sink_path!r} lies in {second} {checkpoint!r}"
     else:
-        what = f"the checkpoint {checkpoint!r} lies in the sink's path {sink_path!r}"
+        what = f"{second} {checkpoint!r} lies in {first} {sink_path!r}"
     raise EngineError(f"{what}: give each a folder of its own, such as 'out' and 'ck' side by side")
 
 

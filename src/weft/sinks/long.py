@@ -11,7 +11,16 @@ import pyarrow.parquet as pq
 from weft.errors import EngineError
 from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery
 from weft.sinks.files import Folder
+from weft.sinks.manifests import Manifests
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
+
+FILES = "files"
+"""What manifests have a long table's files under."""
+
+
+def delivered_files(path: str) -> list[str]:
+    """The files of a long table that belong to whole micro-batches, oldest first."""
+    return [f"{path.rstrip('/')}/{file}" for file in Manifests(Folder(path)).files(FILES)]
 
 
 class LongSink(Sink):
@@ -23,21 +32,25 @@ class LongSink(Sink):
     """
 
     guarantee: ClassVar[str] = (
-        "exactly once for readers that take the batches listed in `_weft/batches`; others may see "
-        "a micro-batch while it is written"
+        "exactly once for readers that take the files of `weft.sinks.delivered_files`; others may "
+        "see a micro-batch while it is written"
     )
 
     def __init__(self, path: str) -> None:
         self.path = path
         # Manifests are for whoever reads the answers, so they follow the umask as answers do.
         self.folder = Folder(path, private=False)
+        self.manifests = Manifests(self.folder)
+
+    def open(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
+        super().open(queries, mode)
+        self.manifests.tidy()
 
     def deliver(self, batch: MicroBatch) -> Figures:
         writer = LongWriter(self.path, batch.number, _columns(batch.queries))
         told = batch.frame.mapInArrow(writer, WRITTEN).collect()
         files = [row["text"] for row in told if row["query"] != FIGURES]
-        batches = self.folder.sub("_weft").sub("batches")
-        batches.write(f"{batch.number:012d}.json", "batch", {"files": files})
+        self.manifests.write(batch.number, {FILES: files})
         return figures_in(told)
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:

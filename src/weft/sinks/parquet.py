@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from weft.errors import EngineError
 from weft.sinks.contract import Figures, MicroBatch, Sink, SinkQuery, write_each
 from weft.sinks.files import Folder
+from weft.sinks.manifests import Manifests
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
 _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
@@ -22,9 +23,9 @@ _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 class ParquetSink(Sink):
     """`<path>/<query>/<number>/<batch>-<bucket>.parquet`, written by the workers.
 
-    A micro-batch becomes visible to `weft.read_results` when its manifest
-    (`<path>/_weft/batches/<batch>.json`) is written, in one step, listing the files that belong to
-    it; a micro-batch that is run again overwrites its files and its manifest.
+    A micro-batch becomes visible to `weft.read_results` when its manifest is written in one step
+    (`weft.sinks.manifests`), listing the files that belong to it; a micro-batch that is run again
+    overwrites its files and its manifest.
     """
 
     guarantee: ClassVar[str] = "exactly once, read with weft.read_results"
@@ -33,9 +34,11 @@ class ParquetSink(Sink):
         self.path = path
         # Manifests are for whoever reads the answers, so they follow the umask as answers do.
         self.folder = Folder(path, private=False)
+        self.manifests = Manifests(self.folder)
 
     def open(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         super().open(queries, mode)
+        self.manifests.tidy()
         described = self.folder.sub("_weft").sub("queries")
         known = set(described.names())
         for number, query in queries.items():
@@ -59,8 +62,7 @@ class ParquetSink(Sink):
         for row in told:
             if row["query"] != FIGURES:
                 manifest.setdefault(str(row["query"]), []).append(row["text"])
-        batches = self.folder.sub("_weft").sub("batches")
-        batches.write(f"{batch.number:012d}.json", "batch", manifest)
+        self.manifests.write(batch.number, manifest)
         return figures_in(told)
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
@@ -138,13 +140,9 @@ def read_results(spark: Any, path: str, query: str) -> Any:
     and group is returned. Of queries that bore one name in turn, the newest is read.
     """
     entry = described_query(path, query)
-    folder = Folder(path)
-    batches = folder.sub("_weft").sub("batches")
     schema = spark_schema(spark, entry["schema"])
-    files: list[str] = []
-    for name in batches.names():
-        manifest = batches.read(name, "batch")
-        files += [f"{path.rstrip('/')}/{file}" for file in manifest.get(str(entry["number"]), [])]
+    listed = Manifests(Folder(path)).files(str(entry["number"]))
+    files = [f"{path.rstrip('/')}/{file}" for file in listed]
     if not files:
         return spark.createDataFrame([], schema)
     frame = spark.read.schema(schema).parquet(*files)

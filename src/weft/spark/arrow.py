@@ -15,6 +15,11 @@ _UTC: dict[str, Any] = (
 )
 
 
+def is_variant(kind: T.DataType) -> bool:
+    """Whether a type is VARIANT, which Spark has since 4.0."""
+    return kind.typeName() == "variant"
+
+
 def nullable(kind: T.DataType) -> T.DataType:
     """The type with nulls allowed at any depth: Arrow has no null of a struct without nulls.
 

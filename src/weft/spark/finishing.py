@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from threading import RLock
 
 import pyarrow as pa
@@ -22,12 +23,15 @@ from weft.errors import EngineError, ExpressionError, QueryError
 from weft.query.finish import ANSWERS, Finish
 from weft.query.names import quoted_name
 from weft.query.query import Query
+from weft.query.sql.nodes import unquoted
 from weft.query.sql.truncation import truncated_times
+from weft.query.syntax.lexer import tokenize
 from weft.query.window import Session, Window
 from weft.spark.arrow import arrow_schema, nullable_schema
 from weft.spark.failures import spark_message
 from weft.spark.parsed_statement import checked_sql
 from weft.stream.one_window import Answers, Leaves, judge
+from weft.stream.outer_window import Outer
 
 _IS_WINDOW, _IS_SESSION = {"spark.timeWindow": True}, {"spark.sessionWindow": True}
 """By these Spark knows a column of windows, for window_time and for windows of windows."""
@@ -68,6 +72,8 @@ class Form:
     arrow: pa.Schema
     keys: tuple[str, ...] | None
     """The columns that, with `window`, identify a row; None if none do."""
+    outer: Outer | None = None
+    """The windows that answers are held for before it is run."""
 
 
 def finished_form(
@@ -84,12 +90,18 @@ def finished_form(
             f"nothing can judge it: start the stream in a classic session, or ask for the window's "
             f"answers alone"
         )
+    if _calls(finish.sql, "session_window"):
+        raise QueryError(
+            f"query {name!r} on a stream: sessions of answers of several windows, which come one "
+            f"by one: GROUP BY window(window, '1 hour'), or make the sessions of rows"
+        )
     kinds: dict[Window, str] = {}
     judged, frames = [], []
     for table, (query, schema) in zip(finish.tables, answers, strict=True):
         kind = kinds.setdefault(query.window, _kind(query.window, len(kinds)))
         keys = tuple(key.name for key in query.keys)
-        judged.append(Answers(table, keys, kind, truncated_times(query)))
+        length = query.window.range if query.window.has_fixed_length else None
+        judged.append(Answers(table, keys, kind, length, truncated_times(query)))
         frames.append((query, spark.range(1).mapInArrow(_Unread(table), schema)))
     try:
         made = finished(finish, frames)
@@ -107,7 +119,16 @@ def finished_form(
     if twice is not None:
         raise QueryError(f"query {name!r}: two columns are called {twice!r}: rename one")
     schema = nullable_schema(made.schema)
-    return Form(schema, arrow_schema(schema), verdict.keys)
+    return Form(schema, arrow_schema(schema), verdict.keys, verdict.outer)
+
+
+def _calls(sql: str, function: str) -> bool:
+    """Whether SQL calls a function. Spark's plan does not tell its sessions from other structs."""
+    tokens = tokenize(sql)
+    return any(
+        unquoted(name.text).lower() == function and bracket.text == "("
+        for name, bracket in pairwise(tokens)
+    )
 
 
 def _kind(window: Window, number: int) -> str:

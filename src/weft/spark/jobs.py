@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
 from weft.errors import EngineError, ExpressionError, JobError, WeftError
-from weft.job.model import FILE_FORMATS, Job, SinkSpec
+from weft.job.model import FILE_FORMATS, Job, SinkSpec, SourceSpec
 from weft.query.names import quoted_name
 from weft.sinks import (
     ConsoleSink,
@@ -109,6 +109,15 @@ def source_frame(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame
         return frame
     except (PySparkException, Py4JJavaError) as error:
         raise JobError(_source_problem(job, error)) from None
+
+
+def history_frame(spark: SparkSession, job: Job, history: SourceSpec) -> DataFrame:
+    """The rows before a stream's own; where they have no schema, the source's is theirs."""
+    if any(query.source and query.source.relation for query in job.queries):
+        message = ": goes with queries over one table as it is, and not over a join or a subquery"
+        raise JobError(job.at(("history",), message))
+    spec = replace(history, schema=history.schema or job.source.schema, time=job.source.time)
+    return source_frame(spark, job.on(spec), streaming=False)
 
 
 def _messages(frame: DataFrame, job: Job, schema: T.StructType | None) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -27,6 +28,7 @@ from weft.spark.batch.run import Batch, run_plan
 from weft.spark.batch.statistics import Measured, measure
 from weft.spark.calendars import in_session
 from weft.spark.check import check_columns, check_queries
+from weft.spark.instants import units_at
 from weft.spark.results.results import Results
 from weft.spark.schema import time_axis
 from weft.spark.tables import as_frame
@@ -36,6 +38,7 @@ from weft.spark.workers import fit_workers
 if TYPE_CHECKING:
     from weft.sinks import Sink
     from weft.spark.streaming.running import Running
+    from weft.stream.json_log import Log
 
 Engine = Literal["auto", "operator", "rewrite"]
 Strategy = Literal[
@@ -271,8 +274,13 @@ class Loom:
         self, sink: str | Sink, *, checkpoint: str, trigger: str | None = None,
         output_mode: Literal["append", "update"] = "append", buckets: int | None = None,
         adaptive: bool = False, metrics_port: int | None = None, max_ahead: str | None = "auto",
-        finals: str | None = None, limits: QueryLimits | Mapping[str, Any] | None = None,
+        finals: str | None = None, emit: Literal["watermark", "eager"] | None = None,
+        idle: str | None = None,
+        late: Literal["count", "deliver"] = "count", late_to: str | None = None,
+        limits: QueryLimits | Mapping[str, Any] | None = None,
+        log: Log | None = None, openlineage: str | None = None,
         hide: Callable[[str], str] = redact,
+        history: DataFrame | None = None, seam: str | int | datetime | None = None,
         rate: float | None = None, strategy: Strategy | None = None, engine: Engine | None = None,
         keys: Keys | None = None, parts: Parts | None = None, edges: Edges | None = None,
         cost: Model | None = None, statistics: Statistics | None = None,
@@ -288,9 +296,23 @@ class Loom:
         `max_ahead`: rows further ahead of the clock are set aside and counted ("1 day" if nothing
         is said, "off" for none), because one row years ahead would close every window;
         `finals`: the structure that answers windows from slices, "auto" if nothing is said;
-        `limits`: what a query may use that has no limits of its own (`QueryLimits`); `hide` takes
-        secrets out of what errors say. `rate` and what follows are those of `plan`, for the first
-        plan of a new checkpoint.
+        `emit`: "watermark" answers a window in the micro-batch after the one whose rows close it,
+        as Spark does, and "eager" in that one itself;
+        `idle`: once no rows have come for so long ("1 minute"), event time goes on with the clock
+        and closes windows, which Spark's does not; given with a checkpoint's first start, and later
+        another duration or "off";
+        `late`: "count" counts rows that no window takes any more and those that were set aside,
+        and "deliver" also writes them to the directory `late_to` (`weft.read_late`);
+        `limits`: what a query may use that has no limits of its own (`QueryLimits`); `log`: "json"
+        for a line of JSON per event on standard error, or a function that takes such lines;
+        `openlineage`: a file, or the URL of a service, that gets OpenLineage events of every query;
+        `hide` takes secrets out of what errors say;
+        `history`: a batch DataFrame with the rows before the stream's own, so that the first
+        answers are complete: windows that end after `seam` are answered, with rows before it from
+        the history only and later ones from the stream only. On a new checkpoint `seam` is just
+        after the history's last row if nothing is said; on one that has run, history is for
+        queries that are new to it, up to the latest row that it has seen. `rate` and what follows
+        are those of `plan`, for the first plan of a new checkpoint.
         """
         from weft.spark.streaming.starting import start
 
@@ -313,9 +335,17 @@ class Loom:
             metrics_port=metrics_port,
             max_ahead=max_ahead,
             finals=finals,
+            emit=emit,
+            idle=idle,
+            late=late,
+            late_to=late_to,
             offer=self.offer,
             limits=limits,
+            log=log,
+            openlineage=openlineage,
             hide=hide,
+            history=history,
+            seam=None if seam is None else units_at(self.spark, self.axis, seam, "seam"),
             **planning,
         )
 

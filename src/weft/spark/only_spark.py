@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from weft.algebra.lowering import has_own_sum
 from weft.errors import EngineError, ExpressionError
@@ -21,6 +22,7 @@ _REMEDIES = {
     "interval month": "is an interval of months, which Arrow does not hold: use its months",
 }
 
+_MERGES_KLL = "kll_merge_agg_double"
 _NO_NUMBERS = ("interval", "time(")
 
 
@@ -69,7 +71,10 @@ def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str |
 
 
 def map_reason(query: Query, types: Mapping[str, str]) -> str | None:
-    """Why a batch's aggregation of slices does not take a query: maps that have to be compared."""
+    """Why a batch's aggregation of slices does not take a query: maps that have to be compared,
+    or a function that this Spark lacks."""
+    if not hasattr(F, _MERGES_KLL) and any(part.kind == "kll" for part in query.parts):
+        return f"approx_percentile is merged by {_MERGES_KLL}, which Spark has since 4.1.2"
     counted = [arg for part in query.parts if part.kind == "counts" for arg in part.args]
     for expression in counted:
         if "variant" in types.get(expression, ""):

@@ -55,9 +55,13 @@ class BatchLog:
         self._waiting: OrderedDict[int, tuple[float, BatchDone]] = OrderedDict()
         self._reports: OrderedDict[int, tuple[int, float, float]] = OrderedDict()
         self._done: deque[BatchDone] = deque(maxlen=KEPT)
+        self.followers: list[BatchLog] = []
+        """Logs of others, who hear of all that this one hears of."""
 
     def delivered(self, done: BatchDone) -> None:
         """A micro-batch has come to the sink; its rows and seconds are as measured there."""
+        for other in self.followers:
+            other.delivered(done)
         with self._lock:
             self._waiting[done.batch] = (time.monotonic(), done)
             self._match(None)
@@ -68,6 +72,8 @@ class BatchLog:
             return
         from weft.stream.status_file import sample_of
 
+        for other in self.followers:
+            other.reported(report)
         sample = sample_of(report)
         with self._lock:
             ended = sample["at"] + sample["seconds"]

@@ -13,7 +13,7 @@ from weft.query.query import Query
 from weft.query.query_limits import QueryLimits
 from weft.query.trust import check_untrusted
 from weft.stream.catalogue import Catalogue, Failure, Progress
-from weft.stream.evolve import next_catalogue
+from weft.stream.evolve import next_catalogue, with_history
 
 NONE_LEFT = "no query is left to answer"
 Change = Mapping[str, Any]
@@ -48,6 +48,10 @@ class Burst:
     """Why queries are paused that nobody asked to pause."""
     limits: Mapping[str, QueryLimits | None] = field(default_factory=dict)
     """By name in lower case, what a query may use from now on."""
+    history: tuple[str, ...] = ()
+    """Those of the added queries that wait for history."""
+    arrived: Mapping[str, str] = field(default_factory=dict)
+    """By name in lower case, where the history of a query lies."""
 
     @classmethod
     def of(cls, catalogue: Catalogue, asked: Sequence[Change]) -> Burst:
@@ -56,6 +60,8 @@ class Burst:
         axis = catalogue.queries[0].window.axis
         known = dict(running)
         filled: set[str] = set()
+        waiting: set[str] = set()
+        arrived: dict[str, str] = {}
         pausing: dict[str, bool] = {}
         why: dict[str, str] = {}
         limits: dict[str, QueryLimits | None] = {}
@@ -77,6 +83,7 @@ class Burst:
                 check_source(query, catalogue.queries, catalogue.settings.time, "stream")
                 known[name] = query
                 filled = filled | {name} if change.get("backfill") else filled - {name}
+                waiting = waiting | {name} if change.get("history") else waiting - {name}
                 pausing.pop(name, None)
                 limits.pop(name, None)
                 failed.pop(name, None)
@@ -109,6 +116,8 @@ class Burst:
                 failed[name] = replace(failed[name], query=query)
             elif op == "limit":
                 limits[_known(known, change["name"])] = QueryLimits.of(change["limits"])
+            elif op == "history":
+                arrived[_known(known, change["name"])] = _place(change["place"])
             elif op == "plan" and isinstance(change["plan"], Plan):
                 plan = change["plan"]
             else:
@@ -129,8 +138,9 @@ class Burst:
             raise EngineError(f"{NONE_LEFT}: {causes}")
         why = {name: said for name, said in why.items() if said}
         burst = cls(
-            tuple(added), dropped, backfill, pausing, plan, tuple(failed.values()), why, limits
-        )
+            tuple(added), dropped, backfill, pausing, plan, tuple(failed.values()), why, limits,
+            tuple(query.name for query in added if query.name.lower() in waiting), arrived,
+        )  # fmt: skip
         if burst.replans and catalogue.settings.engine != "operator":
             raise EngineError(
                 "queries of engine='rewrite' are fixed, because Spark ties their state to the "
@@ -146,7 +156,8 @@ class Burst:
     def changes(self, catalogue: Catalogue) -> bool:
         """Whether anything is other than before."""
         before, after = ([f.to_dict() for f in some] for some in (catalogue.failed, self.failed))
-        return self.replans or bool(self.pausing or self.limits) or before != after
+        told = bool(self.pausing or self.limits or self.arrived)
+        return self.replans or told or before != after
 
     def made_of(
         self,
@@ -159,11 +170,15 @@ class Burst:
         made = replace(catalogue, number=catalogue.number + 1, batch=progress.batch + 1)
         if self.replans:
             plan = self.plan or self._applied(catalogue.planned)
-            made = next_catalogue(catalogue, plan, progress, self.backfill, types, hashed)
+            made = next_catalogue(
+                catalogue, plan, progress, self.backfill, types, hashed, self.history
+            )
         if self.pausing:
             made = made.with_paused(self.pausing, self.why)
         if self.limits:
             made = made.with_limits(self.limits)
+        if self.arrived:
+            made = with_history(made, self.arrived, progress)
         return replace(made, failed=self.failed)
 
     def _applied(self, plan: Plan) -> Plan:
@@ -192,7 +207,7 @@ def _with_parts(changes: Iterable[Change], catalogue: Catalogue) -> Iterator[Cha
     known = {q.name: q for q in (*catalogue.queries, *(f.query for f in catalogue.failed))}
     for change in changes:
         op = change["op"]
-        if op in ("add", "plan"):
+        if op in ("add", "plan", "history"):
             if op == "add":
                 query = _query(change["query"])
                 known[query.name] = query
@@ -282,6 +297,24 @@ def _query(given: Query | ReadQuery | Mapping[str, Any]) -> Query:
     query = given if isinstance(given, Query) else Query.from_dict(dict(given), trusted=False)
     check_untrusted([query])
     return query
+
+
+def history_changes(places: Mapping[str, str]) -> list[Change]:
+    """The changes by which history comes to the queries that wait for it."""
+    return [{"op": "history", "name": name, "place": place} for name, place in places.items()]
+
+
+def wholes(queries: Sequence[Query]) -> list[str]:
+    """The names of queries that are no parts of others among them."""
+    parts = {name for query in queries if query.finish for name in query.finish.parts}
+    return [query.name for query in queries if query.name not in parts]
+
+
+def _place(text: str) -> str:
+    """The folder of a history: a name, and no way out of its folder."""
+    if not text.replace("-", "").isalnum():
+        raise CheckpointError(f"place={text!r} is no name of a history")
+    return text
 
 
 def _known(known: Mapping[str, Query], name: str) -> str:

@@ -6,10 +6,11 @@ change leaves the old set of queries or the new one. A restart needs nothing but
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeVar
 
 from weft.engine.program import FAR, QueryWindows
 from weft.engine.state.codec import LAYOUT, REMEDY
@@ -21,8 +22,12 @@ from weft.query.window import Session
 from weft.sinks.files import Folder
 from weft.stream.tree_schema import TreeSchema
 
+Given = TypeVar("Given")
 VERSION = 1
 _KIND = "catalogue"
+_PAST = "past.json"
+KEPT = 100
+"""Catalogues that are kept at least: a micro-batch that is run again needs the last but one."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,8 @@ class Entry:
     """
     why: str | None = None
     """Why it is paused, if it was not its owner who asked for that."""
+    waiting: bool = False
+    """Whether it waits for its history, and is not answered until that has come."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -61,6 +68,7 @@ class Entry:
             "assignments": [[a.store, a.since, a.until] for a in self.assignments],
             "paused": self.paused,
             "why": self.why,
+            "waiting": self.waiting,
         }
 
     @classmethod
@@ -73,6 +81,7 @@ class Entry:
             tuple(Assignment(*entry) for entry in data["assignments"]),
             data.get("paused"),
             data.get("why"),
+            data.get("waiting", False),
         )
 
 
@@ -86,6 +95,20 @@ def complete_by(entries: Sequence[Entry]) -> int | None:
         if entry.complete_from is not None
     ]
     return max(ends, default=None)
+
+
+def whole_by(entries: Sequence[Entry]) -> int | None:
+    """From when on a window that holds answers of some queries has all of them; None: always.
+
+    Of windows a slide apart, the last incomplete one ends a slide before the first complete one.
+    """
+    found = []
+    for entry in entries:
+        since, window = complete_by([entry]), entry.query.window
+        if since is not None and window.has_fixed_length:
+            since += (window.phase + window.range - since) % window.slide - window.slide
+        found += [] if since is None else [since]
+    return max(found, default=None)
 
 
 @dataclass(frozen=True)
@@ -143,8 +166,13 @@ class Settings:
     """operator, or rewrite: Spark's own operators only."""
     finals: str = "auto"
     """The structure that answers windows, by name; a restart may name another."""
+    emit: str = "watermark"
+    """When windows are closed: by the watermark, or `eager`; a restart may choose anew."""
     limits: QueryLimits | None = None
     """Of every query that has none of its own; a restart may set others."""
+    idle: str | None = None
+    """After how long without rows event time goes on with the clock, or `off`; a restart may choose
+    anew. None: the stream has no source of ticks, and can get none."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -219,9 +247,19 @@ class Catalogue:
 
     def with_limits(self, limits: Mapping[str, QueryLimits | None]) -> Catalogue:
         """The catalogue with other limits for some queries, by name in lower case."""
+        return self._with(limits, Query.limited)
+
+    def with_owners(self, owners: Mapping[str, str]) -> Catalogue:
+        """The catalogue with other owners of some queries, by name in lower case."""
+        return self._with(owners, Query.owned)
+
+    def _with(
+        self, given: Mapping[str, Given], changed: Callable[[Query, Given], Query]
+    ) -> Catalogue:
+        """The catalogue with some queries changed by what is given for their names."""
         entries = tuple(
-            replace(entry, query=entry.query.limited(limits[entry.query.name.lower()]))
-            if entry.query.name.lower() in limits
+            replace(entry, query=changed(entry.query, given[entry.query.name.lower()]))
+            if entry.query.name.lower() in given
             else entry
             for entry in self.entries
         )
@@ -238,8 +276,11 @@ class Catalogue:
 
     def silent(self, batch: int) -> frozenset[int]:
         """The numbers of the queries whose answers a micro-batch does not deliver."""
-        paused = ((entry.number, entry.paused) for entry in self.entries)
-        return frozenset(number for number, since in paused if since is not None and since <= batch)
+        return frozenset(
+            entry.number
+            for entry in self.entries
+            if entry.waiting or (entry.paused is not None and entry.paused <= batch)
+        )
 
     def youngest_untrusted(self) -> dict[int, int]:
         """For every store the untrusted query that came last, if it has any."""
@@ -289,10 +330,14 @@ class Catalogue:
 
 
 class CatalogueFiles:
-    """The catalogue's files in a checkpoint: `<checkpoint>/weft/catalogue/00000001.json`."""
+    """The catalogue's files in a checkpoint: `<checkpoint>/weft/catalogue/00000001.json`.
+
+    Of those that are long past only the queries are kept, in `<checkpoint>/weft/past.json`.
+    """
 
     def __init__(self, checkpoint: str) -> None:
-        self.folder = Folder(checkpoint).sub("weft").sub("catalogue")
+        self._weft = Folder(checkpoint).sub("weft")
+        self.folder = self._weft.sub("catalogue")
 
     def latest(self) -> Catalogue | None:
         """The catalogue as of the last change; None on a new checkpoint."""
@@ -320,7 +365,7 @@ class CatalogueFiles:
 
     def ever(self) -> dict[str, Query]:
         """Every query that ever ran on the checkpoint, by name in lower case, as last known."""
-        known: dict[str, Query] = {}
+        known = {name: Query.from_dict(query) for name, query in self._past().items()}
         for name in self.folder.kept_names():
             past = Catalogue.from_dict(self.folder.kept(name, _KIND))
             known.update({query.name.lower(): query for query in past.queries})
@@ -329,6 +374,34 @@ class CatalogueFiles:
     def write(self, catalogue: Catalogue) -> None:
         """Make this the catalogue."""
         self.folder.keep(_file(catalogue.number), _KIND, catalogue.to_dict())
+        names = self.folder.kept_names()
+        if len(names) > 2 * KEPT:
+            self._forget(names[:-KEPT], catalogue.batch)
+
+    def _forget(self, names: Sequence[str], batch: int) -> None:
+        """Remove old catalogues, once their queries are noted, but none that may run again."""
+        past, gone = self._past(), []
+        for name, after in pairwise(names):
+            try:
+                body, later = (self.folder.kept(one, _KIND) for one in (name, after))
+            except CheckpointError:  # damaged: left for whoever looks into it
+                break
+            if later["batch"] >= batch - 1:
+                break  # the micro-batch that may be run again ran under this one
+            for entry in body["entries"]:
+                past[entry["query"]["name"].lower()] = entry["query"]
+            gone.append(name)
+        if gone:
+            self._weft.keep(_PAST, "past", past)
+        for name in gone:
+            self.folder.unkeep(name)
+
+    def _past(self) -> dict[str, Any]:
+        """The queries of catalogues that are gone, by name in lower case."""
+        found: dict[str, Any] = {}
+        if _PAST in self._weft.kept_names():
+            found = self._weft.kept(_PAST, "past")
+        return found
 
     def withdraw(self, catalogue: Catalogue) -> None:
         """Take a change back that could not be started with: the one before is the latest again."""

@@ -74,9 +74,12 @@ def judge(message: str, said: str, batch: int, asking: Asking) -> Verdict | None
     entries = {entry.number: entry for entry in asking.entries}
     named = [(entries[n], blame) for n, blame in blamed(message).items() if n in entries]
     if named:
+        # One that holds answers makes them while it is paused: over a limit then, it has failed.
+        paused = [(e, blame) for e, blame in named if blame.pause and e.paused is None]
+        failed = [pair for pair in named if pair not in paused]
         return Verdict(
-            tuple(_failure(e, batch, blame.said, "") for e, blame in named if not blame.pause),
-            {entry.query.name: blame.said for entry, blame in named if blame.pause},
+            tuple(_failure(entry, batch, blame.said, "") for entry, blame in failed),
+            {entry.query.name: blame.said for entry, blame in paused},
         )
     place = place_of(message)
     if place is None:

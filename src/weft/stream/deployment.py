@@ -57,6 +57,20 @@ class Lookup:
             _known.popitem(last=False)
         return _known[signature]
 
+    def history(self, place: str, bucket: int) -> bytes:
+        """The history of a store, for one bucket; data and no code, so it bears no signature."""
+        root = self.location.rstrip("/").removesuffix("/programs")
+        return Folder(root).sub("history").sub(place).read_bytes(history_file(bucket))
+
+
+def history_file(bucket: int) -> str:
+    """The file of a bucket's history.
+
+    >>> history_file(-7)
+    '-7.parcel'
+    """
+    return f"{bucket}.parcel"
+
 
 class Deployment:
     """The driver's side: publishes what holds from a micro-batch on.

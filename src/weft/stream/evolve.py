@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from weft.engine.program import FAR, QueryWindows
+from weft.errors import EngineError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import quote
 from weft.query.query import Query
@@ -16,11 +17,15 @@ from weft.stream.tree_schema import TreeSchema, first_start
 
 
 def first_catalogue(
-    plan: Plan, settings: Settings, types: Mapping[str, str] | None = None
+    plan: Plan,
+    settings: Settings,
+    types: Mapping[str, str] | None = None,
+    history: Collection[str] = (),
+    seam: int | None = None,
 ) -> Catalogue:
-    """The catalogue of a new checkpoint."""
+    """The catalogue of a new checkpoint; queries of `history` wait for their rows before `seam`."""
     empty = Catalogue(0, settings, (), (), {})
-    return next_catalogue(empty, plan, Progress(), types=types)
+    return next_catalogue(empty, plan, Progress(), types=types, history=history, seam=seam)
 
 
 def next_catalogue(
@@ -30,6 +35,8 @@ def next_catalogue(
     backfill: Collection[str] = (),
     types: Mapping[str, str] | None = None,
     hashed: Collection[tuple[str, ...]] = (),
+    history: Collection[str] = (),
+    seam: int | None = None,
 ) -> Catalogue:
     """The catalogue under another plan, from the next micro-batch on.
 
@@ -38,7 +45,8 @@ def next_catalogue(
     doubled. A new query begins with the first window after everything seen so far; with
     `backfill`, with the first open window of which the slices are already kept. `types` are
     Spark's names of the types of the aggregates' arguments, as far as they are not known yet;
-    `hashed` are sets of keys by which a stream that runs tells rows' buckets.
+    `hashed` are sets of keys by which a stream that runs tells rows' buckets. New queries of
+    `history` wait for rows before the seam, which is just after everything seen unless given.
     """
     since = -FAR if progress.max_event_time is None else progress.max_event_time + 1
     frontier = -FAR if progress.frontier is None else progress.frontier
@@ -46,8 +54,27 @@ def next_catalogue(
     served = _Stores(now, old, frontier, types or {}, hashed)
     entries: dict[str, Entry] = {}
     next_query = now.next_query
+    past = {name.lower() for name in history} - set(old)
+    waits = next((entry.query.name for entry in old.values() if entry.waiting), None)
+    if past and waits is not None:  # their stores would be told apart by nothing
+        raise EngineError(
+            f"query {waits!r} waits for its history: add the next one with history when it is there"
+        )
+    seam = since if seam is None else max(since, seam)
     for store, queries in served.match(plan):
+        wait = [query for query in queries if query.name.lower() in past]
+        if wait:
+            shared = served.shared_from(seam, store, queries, wait)
+            for query in wait:
+                assignments = _with_past(query, shared, store, seam, progress.frontier)
+                first = assignments[0].since
+                entries[query.name.lower()] = Entry(
+                    next_query, query, first, assignments, waiting=True
+                )
+                next_query += 1
         for query in queries:
+            if query.name.lower() in past:
+                continue
             before = old.get(query.name.lower())
             keep = before.assignments[-1] if before else None
             if keep is not None and keep.store == store:
@@ -80,6 +107,56 @@ def next_catalogue(
     )
 
 
+def _with_past(
+    query: Query, past: int, store: int, seam: int, frontier: int | None
+) -> tuple[Assignment, ...]:
+    """Which store answers what for a query with history, `past` being the one that gets it."""
+    if isinstance(query.window, Session):
+        raise EngineError(
+            f"query {query.name!r} asks for sessions, which have no history: one that is open may "
+            f"begin anywhere in the past; start the stream on a source that has these rows"
+        )
+    base = seam if frontier is None else frontier
+    first = service(query, Assignment(past)).next_start(base)
+    assert first is not None
+    start = first_start(query.window, seam)
+    if past == store:
+        return (Assignment(past, first),)
+    if first >= start:  # no window that is open reaches back before the seam
+        return (Assignment(store, start),)
+    return Assignment(past, first, start), Assignment(store, start)
+
+
+def with_history(made: Catalogue, places: Mapping[str, str], progress: Progress) -> Catalogue:
+    """The catalogue with the history of queries that waited for it, by name in lower case.
+
+    They are answered from the first window on that is open.
+    """
+    frontier = -FAR if progress.frontier is None else progress.frontier
+    stores = {store.number: store for store in made.stores}
+    entries = []
+    for entry in made.entries:
+        place = places.get(entry.query.name.lower())
+        if place is None:
+            entries.append(entry)
+            continue
+        if not entry.waiting:
+            raise EngineError(f"query {entry.query.name!r} does not wait for history")
+        kept = []
+        for assignment in entry.assignments:
+            number = assignment.store
+            if place.startswith(f"{number}-"):  # it was written for that one
+                stores[number] = replace(stores[number], history=(place, made.batch))
+            start = service(entry.query, assignment).next_start(frontier)
+            if start is not None:
+                kept.append(replace(assignment, since=max(start, assignment.since)))
+        first = kept[0].since
+        entries.append(replace(entry, assignments=tuple(kept), complete_from=first, waiting=False))
+    used = {assignment.store for entry in entries for assignment in entry.assignments}
+    held = tuple(store for number, store in stores.items() if number in used)
+    return replace(made, entries=tuple(entries), stores=held)
+
+
 def _unchanged(now: Catalogue, plan: Plan) -> Iterator[Entry]:
     """The entries whose queries are in the plan as they were."""
     asked = {query.name.lower(): query for query in plan.queries}
@@ -90,8 +167,8 @@ def _unchanged(now: Catalogue, plan: Plan) -> Iterator[Entry]:
 
 
 def _text(query: Query) -> dict[str, Any]:
-    """A query as it was given; what it may use and what is shown of it change no answer."""
-    return {**query.to_dict(), "limits": None, "shown": None}
+    """A query as it was given; what it may use, what is shown and who pays change no answer."""
+    return {**query.to_dict(), "limits": None, "shown": None, "owner": None}
 
 
 def _pruned(entry: Entry, frontier: int) -> Entry:
@@ -127,6 +204,7 @@ class _Stores:
         self.known = {store.number: store for store in now.stores}
         self.next_store = now.next_store
         self.new: dict[int, list[Query]] = {}
+        self.seams: dict[int, int] = {}
 
     def match(self, plan: Plan) -> list[tuple[int, list[Query]]]:
         """For every tree its store: the one that serves most of its queries, or a new one."""
@@ -177,6 +255,15 @@ class _Stores:
         self.new[number] = list(queries)
         return number
 
+    def shared_from(
+        self, seam: int, store: int, queries: Sequence[Query], wait: Sequence[Query]
+    ) -> int:
+        """The store that gets the history of some queries of a tree: its own, if all wait."""
+        if store not in self.new or len(wait) < len(queries):
+            store = self._open(wait)
+        self.seams[store] = seam
+        return store
+
     def complete_from(self, number: int, query: Query, since: int, wants_old: bool) -> int:
         """The first window that the store can answer for a query that it has not served so far."""
         store = self.known.get(number)
@@ -219,5 +306,6 @@ class _Stores:
             if number in self.known:
                 stores.append(self.known[number].serving(queries, since, self.types))
             else:
-                stores.append(TreeSchema.of(number, queries, time, since, self.types, self.hashed))
+                made = TreeSchema.of(number, queries, time, since, self.types, self.hashed)
+                stores.append(replace(made, seam=self.seams.get(number)))
         return tuple(stores)

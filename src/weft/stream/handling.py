@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -12,6 +13,8 @@ from weft.errors import WeftError
 from weft.stream.burst import NeedsRestart, names_of, read_change
 from weft.stream.requests import Requests
 
+_READS = ("preview", "answer")
+"""Requests that change nothing."""
 _PAUSE, _REST = 0.1, 2.0
 """Seconds between two looks while changes wait, at least, and times that the last look took."""
 Request = tuple[str, dict[str, Any]]
@@ -39,6 +42,9 @@ class Changeable(Protocol):
     def restart(self, asked: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Make a change by starting the stream again, and say since when it holds."""
 
+    def told(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """The answers that are asked for, as JSON values."""
+
 
 class Handling:
     """Takes requests, carries them out and answers; whatever fails leaves nothing behind.
@@ -56,6 +62,8 @@ class Handling:
         self._restarting: list[Request] = []
         self._made: list[tuple[str, dict[str, Any]]] = []
         """Tickets of what is carried out, and since when, until whoever asked is told."""
+        # One at a time, beside the changes: reading the state takes Spark's time from the stream.
+        self._answering = ThreadPoolExecutor(1, "weft-answers")
 
     def carry_out(self) -> None:
         """Look at what has been asked for, and see to it that it is done."""
@@ -71,7 +79,9 @@ class Handling:
         for ticket, body in taken:
             if body["op"] == "preview":
                 self._preview(ticket, body)
-        self._accept([*self._read([one for one in taken if one[1]["op"] != "preview"])])
+            elif body["op"] == "answer":
+                self._answering.submit(self._answer, ticket, body)
+        self._accept([*self._read([one for one in taken if one[1]["op"] not in _READS])])
         # Those that wait are looked at again with those that come: not for every one of them.
         self._next = time.monotonic() + max(_PAUSE, _REST * (time.monotonic() - began))
         self.tell()
@@ -96,6 +106,17 @@ class Handling:
             self._requests.reply(ticket, None, {"needs": self._stream.needs(body["changes"])})
         except Exception as error:
             self._requests.reply(ticket, self._said(error))
+
+    def _answer(self, ticket: str, body: dict[str, Any]) -> None:
+        try:
+            self._requests.reply(ticket, None, self._stream.told(body))
+        except Exception as error:
+            with suppress(OSError):  # nobody is left to be told
+                self._requests.reply(ticket, self._said(error))
+
+    def close(self) -> None:
+        """Take no more questions; those that were taken are answered."""
+        self._answering.shutdown(wait=False)
 
     def _accept(self, taken: list[Request]) -> None:
         """In their order: together, or if any is amiss, each half by itself."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 _BITS = 0xFFFFFFFF
 _SEED = 42
 _FOUR_BYTES = 4
+_PER_TASK, _MOST = 4, 256
+"""Buckets that a task has without being slower for it, and the most that anybody gets unasked."""
 
 
 def bucket_labels(count: int) -> tuple[int, ...]:
@@ -19,6 +21,15 @@ def bucket_labels(count: int) -> tuple[int, ...]:
     [0, 1, 2, 3, 4]
     """
     return tuple(_inverse(bucket) for bucket in range(count))
+
+
+def default_buckets(tasks: int) -> int:
+    """How many buckets a stream gets that runs so many tasks at once: room to grow to as many.
+
+    >>> [default_buckets(tasks) for tasks in (1, 2, 16, 100, 400)]
+    [4, 8, 64, 256, 400]
+    """
+    return max(tasks, min(_PER_TASK * tasks, _MOST))
 
 
 def spark_hash(number: int) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+from weft.query.names import UNOWNED
+from weft.stream.ledger import Cost, by_owner
 from weft.stream.status import Status
 
 _HELP = {
@@ -32,13 +34,21 @@ _HELP = {
     "weft_query_answers": "answers of the last micro-batch",
     "weft_query_paused": "1 if the query's answers are held back",
     "weft_query_limit": "the most that the query may have, by the limit's name",
+    "weft_query_owner": "1, with the query and its owner: to join metrics of queries by owner",
+    "weft_query_seconds_total": "seconds of the operator that the query has cost",
+    "weft_query_state_byte_seconds_total": "bytes of state times seconds that the query has cost",
+    "weft_owner_queries": "queries of the owner that run",
+    "weft_owner_seconds_total": "seconds of the operator that the owner's queries have cost",
+    "weft_owner_state_bytes": "the part of the bytes of state that the owner's queries have",
+    "weft_owner_state_byte_seconds_total": "bytes of state times seconds that they have cost",
+    "weft_owner_answers_total": "answers that the owner's queries were given",
     "weft_store_slices": "slices of a store",
     "weft_store_state_bytes": "bytes of a store's pieces",
 }
 
 
-def prometheus(status: Status) -> str:
-    """The status in Prometheus' text format."""
+def prometheus(status: Status, costs: Sequence[Cost] = ()) -> str:
+    """The status in Prometheus' text format, and what each query and owner has cost."""
     samples: list[tuple[str, dict[str, str], float]] = [
         ("weft_active", {}, float(status.active)),
         ("weft_batch", {}, status.batch),
@@ -67,11 +77,29 @@ def prometheus(status: Status) -> str:
             ("weft_query_state_bytes", label, query.state_bytes),
             ("weft_query_groups", label, query.groups),
             ("weft_query_answers", label, query.batch_answers),
+            ("weft_query_owner", {**label, "owner": query.owner or UNOWNED}, 1),
         ]
         samples += [
             ("weft_query_limit", {**label, "limit": name}, most)
             for name, most in (query.limits or {}).items()
             if name != "over"
+        ]
+    named = {query.name for query in status.queries}
+    for cost in costs:
+        if cost.query in named:  # others are in the sums by owner
+            label = {"query": cost.query, "owner": cost.owner}
+            samples += [
+                ("weft_query_seconds_total", label, cost.seconds),
+                ("weft_query_state_byte_seconds_total", label, cost.state_byte_seconds),
+            ]
+    for cost in by_owner(costs):
+        label = {"owner": cost.owner}
+        samples += [
+            ("weft_owner_queries", label, cost.queries),
+            ("weft_owner_seconds_total", label, cost.seconds),
+            ("weft_owner_state_bytes", label, cost.state_bytes),
+            ("weft_owner_state_byte_seconds_total", label, cost.state_byte_seconds),
+            ("weft_owner_answers_total", label, cost.answers),
         ]
     for store in status.stores:
         label = {"store": str(store.number)}
@@ -97,13 +125,23 @@ def text(samples: Iterable[tuple[str, dict[str, str], float]]) -> str:
     for name, labels, value in samples:
         listed = ",".join(f'{key}="{_escaped(label)}"' for key, label in labels.items())
         by_name.setdefault(name, []).append(
-            f"{name}{{{listed}}} {value:g}" if listed else f"{name} {value:g}"
+            f"{name}{{{listed}}} {_shown(value)}" if listed else f"{name} {_shown(value)}"
         )
     lines = []
     for name, some in by_name.items():
         kind = "counter" if name.endswith("_total") else "gauge"
         lines += [f"# HELP {name} {_HELP[name]}", f"# TYPE {name} {kind}", *some]
     return "\n".join(lines) + "\n"
+
+
+def _shown(value: float) -> str:
+    """A number with all its digits: a counter that is rounded stands still, then jumps.
+
+    >>> [_shown(value) for value in (12_345_678, 0.1, 3.0, 1e300)]
+    ['12345678', '0.1', '3', '1e+300']
+    """
+    whole = float(value).is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(float(value))
 
 
 def _escaped(label: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from weft.engine.answer import Combined
 from weft.engine.lowering import Lowering
 from weft.engine.parcel import Parcel, Shipment, greatest
-from weft.engine.program import Program, TreeProgram
+from weft.engine.program import FAR, Program, TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.bucket import Bucket, KeyValue
 from weft.engine.state.due import changed_answers, closing_answers
@@ -24,6 +24,7 @@ from weft.engine.state.sessions import session_answers
 from weft.errors import EngineError
 from weft.sinks.wire import FIGURES, to_wire
 from weft.stream.deployment import Lookup
+from weft.stream.losses import lost_figures
 
 _TOLD = 64
 """Windows of a query whose groups a bucket tells of."""
@@ -72,14 +73,21 @@ class MicroBatches:
         index = bucket.index
         if not parcels and index.timer is not None and index.timer > milliseconds:
             return None  # closed with the input of this very micro-batch
+        frontier, late = bucket.frontier, dict(index.late)
         watermark = self._watermark(milliseconds, bucket)
         index.max_event_time = greatest(
             [index.max_event_time, *(parcel.max_event_time for parcel in parcels)]
         )
-        index.ahead += sum(parcel.ahead for parcel in parcels)
+        tick = greatest(parcel.tick for parcel in parcels)
+        latest = greatest([index.max_event_time, tick])
+        # Never back: after an eager run Spark's may be behind what is answered.
+        watermark = max(watermark, self._eager(latest), bucket.frontier)
+        ahead = sum(parcel.ahead for parcel in parcels)
+        index.ahead += ahead
         merging: dict[int, float] = {}
         answering: dict[int, float] = {}
         output = _Output(number)
+        self._take_histories(bucket, number)
         for store in self.program.stores:
             started = time.perf_counter()
             shipments = [s for p in parcels for s in p.shipments if s.store == store.number]
@@ -107,14 +115,28 @@ class MicroBatches:
         output.figures(
             {
                 **bucket_metrics(bucket, parcels, merging, answering),
+                **lost_figures(frontier, late, index.late, ahead),
                 "bucket": output.bucket,
                 "watermark": watermark,
+                "tick": tick,
                 "answers": {str(query): output.rows(query) for query in output.tables},
                 "groups": {str(query): most_of(counts) for query, counts in output.groups.items()},
                 "seconds": time.perf_counter() - began,
             }
         )
         return output.frame()
+
+    def _take_histories(self, bucket: Bucket, number: int) -> None:
+        """Merge the history of stores that have one and of which this bucket knows nothing yet."""
+        for store in self.program.stores:
+            if store.history is None or store.number in bucket.index.histories:
+                continue
+            parcel = Parcel.from_bytes(self.programs.history(store.history, number))
+            own = [shipment for shipment in parcel.shipments if shipment.store == store.number]
+            shards, rows = self._received(bucket, store, own)
+            if shards is not None:
+                bucket.absorb(store, shards, np.zeros_like(rows))  # none of them is late
+            bucket.index.histories.append(store.number)
 
     def _watermark(self, milliseconds: int, bucket: Bucket) -> int:
         """Windows that end at or before it are closed.
@@ -127,6 +149,16 @@ class MicroBatches:
             return milliseconds * self.program.units_per_ms
         seen = bucket.index.max_event_time
         return max(bucket.frontier, 0 if seen is None else seen - self.program.delay)
+
+    def _eager(self, latest: int | None) -> int:
+        """What the watermark will be after this micro-batch, if windows are closed by that.
+
+        Every bucket has heard of the latest time by now: each task sends a parcel to all of them.
+        """
+        if self.program.eager is None or latest is None:
+            return -FAR
+        unit = self.program.units_per_ms  # in milliseconds, as Spark has it
+        return latest // unit * unit - self.program.eager
 
     def _lower(self, combined: Combined, output: _Output) -> None:
         """Add the answers of each query; where queries differ in nothing but name, one table."""

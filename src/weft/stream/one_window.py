@@ -8,21 +8,27 @@ itself if whatever it brings together (what is ranked, aggregated, joined) is of
 seen by following the window's column, or a part that tells windows apart, through Spark's optimized
 plan, in which subqueries are joins and names are resolved. What is not known to be right is
 refused.
+
+Answers may also be put into outer windows (`weft.stream.outer_window`): then they are held until
+an outer window is whole, and SQL may bring together what is of one outer window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-Json = Any
+from weft.stream.outer_window import DAY, Outer, outer_edge
+from weft.stream.plan_tree import Json, Node
+
 Origin = str | None
 """What an expression is: a `window` (with the number of its kind, `session` or `mixed`), its `end`
-or `start` (with its kind), something made of these, `=name` for a key of the answers, or None."""
+or `start` (with its kind), `outer`, something made of these, `=name` for a key of the answers, or
+None."""
 _ROW_BY_ROW = frozenset(("Project", "Filter", "Generate", "Sort"))
 """Plans that look at no two rows at once; an order is no part of the answers."""
 _CONVERSIONS = frozenset(("Alias", "KnownNullable", "KnownNotNull", "PreciseTimestampConversion"))
+_ADDED = ("TimestampAddInterval", "TimeAdd")
 _OUTER = {"LeftOuter": (1,), "RightOuter": (0,), "FullOuter": (0, 1), "ExistenceJoin": (1,)}
 _LIMITS = ("GlobalLimit", "LocalLimit", "Offset", "Tail")
 _NO_END = (
@@ -40,6 +46,8 @@ class Answers:
     kind: str
     """A number: windows of one kind that start together end together; `session` and `uneven` for
     those that do not."""
+    length: int | None = None
+    """How long its windows are, if all are of one length."""
     truncated: Mapping[str, str] = field(default_factory=dict)
     """Columns that stand for the window's start, as a truncated time does, and what they are."""
 
@@ -50,6 +58,8 @@ class Stays:
 
     keys: tuple[str, ...] | None
     """The columns that identify a row beside `window`; None if they do not."""
+    outer: Outer | None = None
+    """The windows that answers have to be held for."""
 
 
 @dataclass(frozen=True)
@@ -63,51 +73,15 @@ def judge(plan: Json, answers: Sequence[Answers]) -> Stays | Leaves:
     """Judge Spark's optimized plan (its JSON) of SQL over some queries' answers."""
     reading = _Reading({one.name: one for one in answers})
     try:
-        root = _Node.tree(plan)
+        root = Node.tree(plan)
         reading.follow(root)
     except _Refused as refused:
         return Leaves(str(refused))
-    return Stays(reading.kept_keys(root))
+    return Stays(reading.kept_keys(root), next(iter(reading.outer), None))
 
 
 class _Refused(Exception):
     pass
-
-
-@dataclass(frozen=True, eq=False)
-class _Node:
-    """A node of a plan or of an expression, with its children."""
-
-    said: Mapping[str, Any]
-    children: tuple[_Node, ...]
-
-    @classmethod
-    def tree(cls, listed: Json) -> _Node:
-        """A tree from its nodes in preorder, as Spark's JSON has them."""
-        nodes = iter(listed)
-
-        def build() -> _Node:
-            said = next(nodes)
-            return cls(said, tuple(build() for _ in range(said["num-children"])))
-
-        return build()
-
-    @property
-    def kind(self) -> str:
-        return str(self.said["class"]).rpartition(".")[2]
-
-    @property
-    def id(self) -> int:
-        return int(self.said["exprId"]["id"])
-
-    def trees(self, name: str) -> list[_Node]:
-        """Some expressions of a plan's node."""
-        return [_Node.tree(listed) for listed in self.said.get(name) or ()]
-
-    def walk(self) -> Iterator[_Node]:
-        yield self
-        for child in self.children:
-            yield from child.walk()
 
 
 @dataclass
@@ -115,8 +89,10 @@ class _Reading:
     answers: Mapping[str, Answers]
     origins: dict[int, Origin] = field(default_factory=dict)
     """By the number of an attribute."""
+    outer: set[Outer] = field(default_factory=set)
+    """What answers are held for: at most one."""
 
-    def follow(self, node: _Node) -> None:
+    def follow(self, node: Node) -> None:
         """Note what a plan's attributes are; refused if it brings windows together."""
         if node.kind == "MapInArrow":
             self._answers(node)
@@ -131,28 +107,39 @@ class _Reading:
             if "window session" in groups:
                 remedy = "GROUP BY its end; Spark would join the sessions of several groups"
                 self._refuse("GROUP BY a session", remedy)
-            if node.kind == "Aggregate" and not any(map(_is_mark, groups)):
-                remedy = (
-                    "GROUP BY the window (for windows of windows, read the answers as a stream)"
-                )
-                self._refuse("an aggregate", remedy)
+            if node.kind == "Aggregate" and not self._together(groups):
+                self._refuse("an aggregate", "GROUP BY the window, or window(window, '1 hour')")
             for item in (*node.trees("projectList"), *node.trees("aggregateExpressions")):
                 if item.kind == "Alias":
                     self.origins[item.id] = self.origin(item.children[0])
         elif node.kind in ("Window", "WindowGroupLimit"):
-            if not self._marked(node.trees("partitionSpec")):
+            if not self._together(map(self.origin, node.trees("partitionSpec"))):
                 self._refuse("OVER", "PARTITION BY the window, or its start")
         elif node.kind == "Join":
             self._join(node)
         elif node.kind == "Union":
             self._union(node)
+        elif node.kind == "Expand" and "PreciseTimestampConversion" in _classes(node.said):
+            raise _Refused(
+                "windows of windows that overlap are not served over answers: let them lie side "
+                "by side, as window(window, '1 hour') does"
+            )
         elif node.kind not in _ROW_BY_ROW:
             raise _Refused(f"Spark makes {node.kind} of it, which is not served over answers")
 
-    def origin(self, node: _Node) -> Origin:
+    def origin(self, node: Node) -> Origin:
         """What an expression is."""
         if node.kind == "AttributeReference":
             return self.origins.get(node.id)
+        edge = outer_edge(node)
+        lag = None if edge is None else self._lag(self.origin(edge.moment))
+        if edge is not None and lag is not None:
+            outer = edge.outer.lagging(lag)
+            return f"outer {outer.size} {outer.offset} {edge.which}"
+        if node.kind in _ADDED and self.origin(node.children[0]) == "end":
+            before = -(node.children[1].literal or 0)
+            is_short = "month" not in str(node.children[1].said.get("dataType"))
+            return f"end less {before}" if is_short and 0 < before < DAY else None
         if node.kind == "PreciseTimestampConversion" and node.children[0].kind == "Subtract":
             moment, less = node.children[0].children  # window_time
             found = self.origin(moment) if less.kind == "Literal" else None
@@ -163,11 +150,53 @@ class _Reading:
         if node.kind == "GetStructField" and first is not None and first.startswith("window"):
             kind = first.removeprefix("window ")
             return "end" if node.said["ordinal"] else f"start {kind}" if kind.isdigit() else None
-        if node.kind == "CreateNamedStruct" and self._marked(node.children):
-            return f"end of {[self.origin(child) for child in node.children]}"
+        if node.kind == "GetStructField" and first is not None and first.startswith("outer"):
+            _, size, offset, which = first.split(maxsplit=3)
+            if which == "window":
+                return f"outer {size} {offset} {'end' if node.said['ordinal'] else 'start'}"
+        if node.kind == "CreateNamedStruct":
+            return self._struct([self.origin(child) for child in node.children])
         return None
 
-    def kept_keys(self, root: _Node) -> tuple[str, ...] | None:
+    def _lag(self, origin: Origin) -> int | None:
+        """How long before a window's end a moment of it is, if that is the same for all."""
+        if origin == "end":
+            return 0
+        if origin is not None and origin.startswith("end less "):
+            return int(origin.removeprefix("end less "))
+        lengths = [a.length for a in self.answers.values() if origin == f"start {a.kind}"]
+        return lengths[0] if lengths else None
+
+    def _struct(self, inside: Sequence[Origin]) -> Origin:
+        """What a struct is that is made of such things, each after its name."""
+        marks = [one for one in inside if one is not None and _is_mark(one)]
+        if any(not mark.startswith("outer") for mark in marks):
+            return f"end of {inside}"
+        if not marks:
+            return None
+        _, size, offset, which = marks[0].split(maxsplit=3)
+        is_window = inside == [
+            None,
+            f"outer {size} {offset} start",
+            None,
+            f"outer {size} {offset} end",
+        ]
+        return f"outer {size} {offset} {'window' if is_window else f'{which} of {inside}'}"
+
+    def _together(self, origins: Iterable[Origin]) -> bool:
+        """Whether what has these in common comes together; if it has to be held, that is noted."""
+        marks = [one for one in origins if one is not None and _is_mark(one)]
+        if marks and all(mark.startswith("outer") for mark in marks):
+            _, size, offset, _ = marks[0].split(maxsplit=3)
+            self.outer.add(Outer(int(size), int(offset)))
+            if len(self.outer) > 1:
+                raise _Refused(
+                    "its windows of windows are of several kinds, which are whole at different "
+                    "times: make a statement of each"
+                )
+        return bool(marks)
+
+    def kept_keys(self, root: Node) -> tuple[str, ...] | None:
         """The keys of the answers, if every row is one of them and shows its window and keys."""
         kinds = {node.kind for node in _plans(root)}
         if kinds - {"Project", "Filter", "Sort", "Window", "WindowGroupLimit", "MapInArrow"}:
@@ -180,8 +209,8 @@ class _Reading:
             return None
         return only.keys
 
-    def _answers(self, node: _Node) -> None:
-        of = self.answers[_Node.tree(node.said["functionExpr"]).said["name"]]
+    def _answers(self, node: Node) -> None:
+        of = self.answers[Node.tree(node.said["functionExpr"]).said["name"]]
         for attribute in node.trees("output"):
             name = str(attribute.said["name"])
             if name == "window":
@@ -191,14 +220,15 @@ class _Reading:
             elif name in of.keys:
                 self.origins[attribute.id] = f"={name}"
 
-    def _join(self, node: _Node) -> None:
+    def _join(self, node: Node) -> None:
         condition = node.said.get("condition")
-        pairs = _equal(_Node.tree(condition)) if condition else ()
+        pairs = _equal(Node.tree(condition)) if condition else ()
         sides = [set(_defined(child)) for child in node.children]
         for pair in pairs:
             found = [self.origin(side) for side in pair]
             of = [any(_mentions(side) <= ids for side in pair) for ids in sides]
             if _same(*found) and all(of):
+                self._together(found)
                 break
         else:
             self._refuse("a join", "join ON the windows of both, which must be of one size")
@@ -207,7 +237,7 @@ class _Reading:
             for number in sides[side]:  # null where there is no match
                 self.origins.pop(number, None)
 
-    def _union(self, node: _Node) -> None:
+    def _union(self, node: Node) -> None:
         columns = [_outputs(child) for child in node.children]
         if not all(columns) or len({len(some) for some in columns}) > 1:
             raise _Refused("Spark's plan of its UNION does not show the columns: SELECT them there")
@@ -219,21 +249,18 @@ class _Reading:
                 mixed = "session" if "window session" in found else "mixed"
                 self.origins[place[0].id] = f"window {mixed}"
 
-    def _marked(self, expressions: Sequence[_Node]) -> bool:
-        return any(_is_mark(self.origin(expression)) for expression in expressions)
-
     def _refuse(self, what: str, remedy: str) -> None:
         raise _Refused(f"{what} over answers of several windows, which come one by one: {remedy}")
 
-    def _refuse_subqueries(self, node: _Node) -> None:
+    def _refuse_subqueries(self, node: Node) -> None:
         for name, value in node.said.items():
             if name != "output" and any(kind.endswith("Subquery") for kind in _classes(value)):
                 self._refuse("a subquery", "compare with an aggregate OVER (PARTITION BY window)")
 
 
 def _is_mark(origin: Origin) -> bool:
-    """Whether answers that have one value of it are of windows that end together."""
-    return origin is not None and origin.startswith(("window", "end", "start"))
+    """Whether answers that have one value of it are of windows that end, or are held, together."""
+    return origin is not None and origin.startswith(("window", "end", "start", "outer"))
 
 
 def _same(one: Origin, other: Origin) -> bool:
@@ -254,7 +281,7 @@ def _classes(value: Json) -> Iterator[str]:
             yield from _classes(inner)
 
 
-def _plans(node: _Node) -> Iterator[_Node]:
+def _plans(node: Node) -> Iterator[Node]:
     """A plan's nodes, down to the answers."""
     yield node
     if node.kind != "MapInArrow":
@@ -262,7 +289,7 @@ def _plans(node: _Node) -> Iterator[_Node]:
             yield from _plans(child)
 
 
-def _outputs(node: _Node) -> list[_Node]:
+def _outputs(node: Node) -> list[Node]:
     """A plan's columns, in order; none if that cannot be told."""
     if node.kind == "MapInArrow":
         return node.trees("output")
@@ -281,7 +308,7 @@ def _outputs(node: _Node) -> list[_Node]:
     return []
 
 
-def _defined(node: _Node) -> Iterator[int]:
+def _defined(node: Node) -> Iterator[int]:
     """The numbers of all attributes that a plan makes."""
     for plan in _plans(node):
         for name in ("output", "projectList", "aggregateExpressions", "windowExpressions"):
@@ -289,11 +316,11 @@ def _defined(node: _Node) -> Iterator[int]:
                 yield item.id
 
 
-def _mentions(expression: _Node) -> set[int]:
+def _mentions(expression: Node) -> set[int]:
     return {node.id for node in expression.walk() if node.kind == "AttributeReference"}
 
 
-def _equal(condition: _Node) -> Iterator[tuple[_Node, _Node]]:
+def _equal(condition: Node) -> Iterator[tuple[Node, Node]]:
     """The pairs that a condition says are equal."""
     if condition.kind == "And":
         for child in condition.children:

@@ -61,6 +61,13 @@ class Requests:
         """Ask what changes would need, and make none; returns a ticket to wait for."""
         return self._ask({"op": "preview", "changes": list(changes)})
 
+    def ask_answer(
+        self, query: str, at: str | int | None, keys: Mapping[str, Any], limit: int
+    ) -> str:
+        """Ask for the answers to a query's window; returns a ticket to wait for."""
+        body = {"op": "answer", "query": query, "at": at, "keys": dict(keys), "limit": limit}
+        return self._ask(body)
+
     def _ask(self, body: dict[str, Any]) -> str:
         # After those that wait, also when the clock has gone back: an add before its drop.
         waiting = [int(name[:20]) for name in self._asked.names() if name[:20].isdigit()]
@@ -69,7 +76,9 @@ class Requests:
         self._asked.write(f"{ticket}.json", "request", body)
         return ticket
 
-    def wait(self, ticket: str, timeout: float = 60.0) -> dict[str, Any]:
+    def wait(
+        self, ticket: str, timeout: float = 60.0, patience: float = PATIENCE
+    ) -> dict[str, Any]:
         """Wait until the change is made; returns since when. An error that it met is raised."""
         name = f"{ticket}.json"
         ends = time.monotonic() + timeout
@@ -82,9 +91,9 @@ class Requests:
                         f"request {ticket} was not answered within {timeout:g} s and is withdrawn: "
                         f"does the stream run?"
                     )
-                if time.monotonic() > ends + PATIENCE:
+                if time.monotonic() > ends + patience:
                     raise CheckpointError(
-                        f"request {ticket} is being carried out for more than {PATIENCE:g} s: look "
+                        f"request {ticket} is being carried out for more than {patience:g} s: look "
                         f"at `weft query list` before you ask again"
                     )
             time.sleep(self.pace)

@@ -9,6 +9,8 @@ from typing import Any
 
 from weft.query import html
 from weft.stream.catalogue import Catalogue, Entry, Failure, Progress
+from weft.stream.ledger import Ledger
+from weft.stream.ticks import rows_of
 from weft.stream.usage import Load, Usage, usage_of, users_of
 
 
@@ -41,6 +43,8 @@ class QueryStatus:
     """What it may use, and whether it is failed or paused when `over`."""
     why: str | None = None
     """Why it is paused, if it is over a limit."""
+    owner: str | None = None
+    """Whom its costs are charged to."""
 
     @property
     def state(self) -> str:
@@ -145,6 +149,8 @@ class Tally:
     seconds: float = 0.0
     last_seconds: float = 0.0
     """Of the last micro-batch, as measured at delivery."""
+    ledger: Ledger = field(default_factory=Ledger)
+    """What each query has cost in the life of the checkpoint."""
 
     def add(self, batch: int, figures: Sequence[Mapping[str, Any]], seconds: float) -> None:
         """Take in what the buckets reported for a micro-batch."""
@@ -253,7 +259,7 @@ def status_of(
     seconds, rows = tally.last_seconds, tally.last_rows
     if last and int(last["batchId"]) == tally.batch:  # it comes a moment after the delivery
         seconds = float(last["durationMs"]["triggerExecution"]) / 1000.0
-        rows = int(last["numInputRows"])
+        rows = rows_of(last)
     high = progress.max_event_time
     lag = None
     if timed and high is not None:
@@ -305,11 +311,20 @@ def _answered(catalogue: Catalogue, entry: Entry, tally: Tally, usage: Usage) ->
         batch_answers=usage.answers,
         limits=None if limits is None else limits.to_dict(),
         why=entry.why,
+        owner=entry.query.owner,
     )
 
 
 def _failed(failure: Failure, tally: Tally) -> QueryStatus:
-    answers = tally.answers(failure.number)
+    query, answers = failure.query, tally.answers(failure.number)
     return QueryStatus(
-        failure.query.name, failure.number, None, answers, 0, 0.0, (), failed=failure.said
+        query.name,
+        failure.number,
+        None,
+        answers,
+        0,
+        0.0,
+        (),
+        failed=failure.said,
+        owner=query.owner,
     )

@@ -12,10 +12,16 @@ from typing import Any
 
 from weft.errors import CheckpointError
 from weft.sinks.files import Folder
+from weft.stream.events import differences
 from weft.stream.status import Status
+from weft.stream.ticks import rows_of
 
 KEPT = 240
 """Micro-batches that are remembered."""
+MARKED = 60
+"""Changes, failures, starts and stops that are remembered."""
+NAMED = 5
+"""Queries of a change that are named."""
 _FILE, _KIND = "status.json", "status"
 
 
@@ -30,8 +36,10 @@ class Board:
     >>> status = Status(True, 0, 5, 2.5, 2.0, None, 9, None, 0, 0, 0, 0, 0, 1, (), ())
     >>> Board(checkpoint, {"kind": "ParquetSink", "path": "/out"}).post(status)
     >>> posted = read_board(checkpoint)
-    >>> posted["status"]["rows"], [one["batch"] for one in posted["history"]]
-    (5, [0])
+    >>> posted["status"]["rows"], [(one["batch"], one["run"]) for one in posted["history"]]
+    (5, [(0, 1)])
+    >>> [mark["event"] for mark in posted["marks"]]
+    ['started']
     """
 
     def __init__(self, checkpoint: str, sink: Mapping[str, Any]) -> None:
@@ -41,6 +49,12 @@ class Board:
         self._history: deque[dict[str, Any]] = deque(
             before["history"] if before else (), maxlen=KEPT
         )
+        self._marks: deque[dict[str, Any]] = deque(
+            before.get("marks", ()) if before else (), maxlen=MARKED
+        )
+        self._run = 1 + max((int(one.get("run", 0)) for one in self._history), default=0)
+        """The run of the stream that samples are of: lines are not drawn from one to the next."""
+        self._known: Status | None = None
         self._posted: tuple[Any, ...] | None = None
 
     def post(self, status: Status, reports: deque[dict[str, Any]] | None = None) -> None:
@@ -49,12 +63,15 @@ class Board:
         mark = (status.active, status.batch, status.changes, status.error)
         if not told and mark == self._posted:
             return
-        self._history.extend(told)
+        self._history.extend({**one, "run": self._run} for one in told)
+        self._marks.extend(marks_of(self._known, status, time.time()))
+        self._known = status
         body = {
             "at": time.time(),
             "sink": self._sink,
             "status": asdict(status),
             "history": list(self._history),
+            "marks": list(self._marks),
         }
         self._folder.write(_FILE, _KIND, body)
         self._posted = mark
@@ -82,6 +99,28 @@ class Board:
         return found
 
 
+def marks_of(known: Status | None, status: Status, at: float) -> list[dict[str, Any]]:
+    """What has become of a stream since its status was `known`; None if it has just started.
+
+    Queries that the same happened to are one mark, with the names of the first of them.
+    """
+    if known is None:
+        return [{"at": at, "event": "started", "queries": [], "count": 0, "text": ""}]
+    found: dict[str, dict[str, Any]] = {}
+    for event, facts in differences(known, status):
+        empty = {"at": at, "event": event, "queries": [], "count": 0, "text": ""}
+        mark = found.setdefault(event, empty)
+        mark["text"] = mark["text"] or str(facts.get("error") or facts.get("why") or "")[:200]
+        if "query" in facts:
+            mark["count"] += 1
+            mark["queries"] = [*mark["queries"], facts["query"]][:NAMED]
+    if known.active and not status.active:
+        error = (status.error or "")[:200] if status.failed else ""
+        found.pop("error", None)  # what it stopped by, not what it went on from
+        found["stopped"] = {"at": at, "event": "stopped", "queries": [], "count": 0, "text": error}
+    return list(found.values())
+
+
 def sample_of(report: Mapping[str, Any]) -> dict[str, Any]:
     """One of Spark's progress reports in short.
 
@@ -93,7 +132,7 @@ def sample_of(report: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "batch": int(report["batchId"]),
         "at": began.timestamp(),
-        "rows": int(report["numInputRows"]),
+        "rows": rows_of(report),
         "seconds": float(report["durationMs"].get("triggerExecution", 0)) / 1000.0,
     }
 

@@ -72,6 +72,10 @@ class TreeSchema:
     types: Mapping[str, str] | None = field(default=None, compare=False)
     """Spark's names of the arguments' types, which decide what some aggregates are kept as; None
     in a store that was made when they did not."""
+    seam: int | None = None
+    """Rows before it come from history only; None: all come from the stream."""
+    history: tuple[str, int] | None = None
+    """Where its history lies, and the first micro-batch that takes it in; None: nowhere yet."""
 
     @classmethod
     def of(
@@ -197,6 +201,8 @@ class TreeSchema:
             "progressions": [[p.offset, p.step, p.since] for p in self.progressions],
             "next_number": self.next_number,
             "types": None if self.types is None else dict(self.types),
+            "seam": self.seam,
+            "history": self.history,
         }
 
     @classmethod
@@ -216,6 +222,8 @@ class TreeSchema:
             tuple(Progression(*entry) for entry in data["progressions"]),
             data["next_number"],
             data.get("types"),
+            data.get("seam"),
+            tuple(data["history"]) if data.get("history") else None,
         )
 
 

@@ -15,6 +15,11 @@ class Trigger:
     options: tuple[tuple[str, Any], ...]
     text: str
 
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for rows when there are none, instead of ending."""
+        return "processingTime" in dict(self.options)
+
     @classmethod
     def of(cls, trigger: str | None) -> Trigger:
         """`available_now`, an interval such as `10 seconds`, or None for as fast as it goes.

@@ -81,14 +81,20 @@ class Load:
         return self.merging.get(store, 0.0) + self.answering.get(store, 0.0)
 
     def shares(self, users: Mapping[int, Sequence[int]]) -> dict[int, float]:
-        """Each query's part of the operator's time.
+        """Each query's part of the operator's time, between 0 and 1."""
+        costs = self.costs(users)
+        total = sum(costs.values())
+        return {query: cost / total if total else 0.0 for query, cost in costs.items()}
+
+    def costs(self, users: Mapping[int, Sequence[int]]) -> dict[int, float]:
+        """Each query's seconds of the operator's time.
 
         Merging a store's shards serves its queries alike and is split evenly; answering is split
         by answers given.
 
         >>> load = Load(merging={1: 2.0}, answering={1: 2.0}, answers={7: 3, 8: 1})
-        >>> load.shares({1: [7, 8]})
-        {7: 0.625, 8: 0.375}
+        >>> load.costs({1: [7, 8]}), load.shares({1: [7, 8]})
+        ({7: 2.5, 8: 1.5}, {7: 0.625, 8: 0.375})
         """
         costs: dict[int, float] = {}
         for store, queries in users.items():
@@ -98,8 +104,7 @@ class Load:
                 part = self.answers.get(query, 0) / answers if answers else even
                 cost = self.merging.get(store, 0.0) * even + self.answering.get(store, 0.0) * part
                 costs[query] = costs.get(query, 0.0) + cost
-        total = sum(costs.values())
-        return {query: cost / total if total else 0.0 for query, cost in costs.items()}
+        return costs
 
 
 def users_of(catalogue: Catalogue) -> dict[int, list[int]]:

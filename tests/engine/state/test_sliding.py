@@ -262,3 +262,8 @@ def test_damage_is_noticed_and_named(damage: str) -> None:
     assert again.restore(meta)
     with pytest.raises(CheckpointError, match=f"piece {name}"):
         list(again.close([Closing(6, 0, 0)]))
+
+
+def test_a_lane_that_never_had_a_structure_has_nothing_to_discard():
+    """A lane is noted as calm one micro-batch before it gets a structure; it may go meanwhile."""
+    discard("f1/0:", {"calm": 1}, pieces=None)

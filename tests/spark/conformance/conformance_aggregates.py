@@ -149,8 +149,10 @@ OF_LISTS = {
 
 OF_SKETCHES = {"approx_count_distinct", "percentiles", "listagg", "listagg_by", "listagg_by_it"}
 OF_SKETCHES |= {"listagg_distinct"}
-"""What may make a query run as it is, so that it is asked for by itself. (Spark 4.3 fails where an
-ordered listagg stands beside DISTINCT.)"""
+OF_MEANS = {"try_avg"}
+"""What may make a query run as it is, so that it is asked for by itself: Spark's own first and last
+beside it would be of any row. (Spark 4.3 fails where an ordered listagg stands beside DISTINCT.)
+Means of wide decimals are made without SQL, and others of sketches only with it."""
 OF_ORDER = {"first", "last", "first_valid", "last_valid", "first_n", "last_n", "some_last"}
 
 OF_NUMBERS = {

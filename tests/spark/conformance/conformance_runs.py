@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from conformance_aggregates import ASKED, OF_LISTS, OF_NUMBERS, OF_SKETCHES, Asked
+from conformance_aggregates import ASKED, OF_LISTS, OF_MEANS, OF_NUMBERS, OF_SKETCHES, Asked
 from conformance_values import AS_THEY_ARE, VALUES, Values
 from engines import Rows, comparable
 from pyspark.errors import AnalysisException
@@ -89,12 +89,14 @@ class Matrix:
             if values.name not in columns or not run:
                 continue
             # What may make a query run as it is, by itself: so that the others do not.
-            kinds = (OF_SKETCHES, OF_LISTS)
-            sketched, listed = ([a for a in run if a.name in kind] for kind in kinds)
-            rest = [a for a in run if a not in sketched and a not in listed]
-            for name, chosen in ((values.name, rest), (f"{values.name} sketches", sketched)):
-                aggs = {f"{values.name}.{a.name}": a.of(values.name) for a in chosen}
+            apart = {" sketches": OF_SKETCHES, " means": OF_MEANS}
+            listed = [a for a in run if a.name in OF_LISTS]
+            chosen = {name: [a for a in run if a.name in kind] for name, kind in apart.items()}
+            chosen[""] = [a for a in run if a.name not in OF_LISTS.union(*apart.values())]
+            for name, some in chosen.items():
+                aggs = {f"{values.name}.{a.name}": a.of(values.name) for a in some}
                 if aggs:
+                    name = values.name + name
                     made.append(Query(name, aggs=aggs, window=WINDOW, by=["k"], having=having))
             name = LISTS + (" as they are" if values.name in AS_THEY_ARE else "")
             aggs = {f"{values.name}.{a.name}": a.of(values.name) for a in listed}

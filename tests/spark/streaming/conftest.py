@@ -32,6 +32,8 @@ def spark() -> object:
         .config("spark.sql.shuffle.partitions", "2")  # two cores; state stores are per partition
         .config("spark.sql.session.timeZone", "UTC")  # windows are compared as instants
         .config("spark.driver.memory", "2g")
+        # A handful of rows: generating code for whole stages takes longer than running without.
+        .config("spark.sql.codegen.wholeStage", "false")
         .config(  # the native queries of the comparisons keep their state as weft does
             "spark.sql.streaming.stateStore.providerClass",
             "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",

@@ -58,7 +58,7 @@ def test_groups_and_answers(spark, feed, tmp_path, mode):
     assert 0 < fits.share < 1
     assert fits.limits["groups"] == 1_000_000
     metrics = running.metrics()
-    assert 'weft_query_limit{query="fits",limit="groups"} 1e+06' in metrics
+    assert 'weft_query_limit{query="fits",limit="groups"} 1000000' in metrics
     assert f'weft_query_groups{{query="fits"}} {fits.groups}' in metrics
     assert 'weft_query_paused{query="paused"} 1' in metrics
     assert_others_complete(spark, feed, tmp_path, running, asked[-1], until=until)

@@ -59,16 +59,58 @@ STATEMENTS = {
     "by_the_hour": """
         SELECT date_trunc('hour', ts) AS hour, month(ts) AS m, sum(x) AS s FROM t
         GROUP BY date_trunc('hour', ts), month(ts)""",
+    "an_hour_of_tens": f"""
+        WITH c AS ({COUNTED})
+        SELECT window(window, '1 hour').start AS since, max(n) AS m, count(DISTINCT k) AS ks
+        FROM c GROUP BY window(window, '1 hour')""",
+    "a_day_of_tens": f"""
+        WITH c AS ({COUNTED})
+        SELECT since, k, n FROM (
+            SELECT w.start AS since, k, n, rank() OVER (PARTITION BY w ORDER BY n DESC) AS r
+            FROM (SELECT window(window_time(window), '1 day', '1 day', '3 hours') AS w, k, n
+                  FROM c)) WHERE r = 1""",
+    "twenties_of_sessions": """
+        SELECT w.end AS until, k, count(*) AS sessions, sum(n) AS n FROM (
+            SELECT window(session_window, '20 minutes') AS w, k, n
+            FROM (SELECT session_window, k, count(*) AS n FROM t
+                  GROUP BY session_window(ts, '20 seconds'), k)) GROUP BY w, k""",
+    "hours_of_starts": f"""
+        SELECT date_trunc('hour', window.start) AS hour, k, max(n) AS m FROM ({COUNTED})
+        GROUP BY date_trunc('hour', window.start), k""",
+    "days_of_slides": """
+        SELECT to_date(window.start) AS day, count(*) AS n, sum(s) AS s FROM (
+            SELECT window, sum(x) AS s FROM t GROUP BY window(ts, '20 minutes', '5 minutes'))
+        GROUP BY to_date(window.start)""",
+    "halves_of_two": """
+        SELECT a.w.end AS until, a.n, b.m FROM (
+            SELECT window(window, '30 minutes') AS w, sum(n) AS n FROM (
+                SELECT window, count(*) AS n FROM t GROUP BY window(ts, '10 minutes'))
+            GROUP BY window(window, '30 minutes')) AS a
+        JOIN (
+            SELECT window(window, '30 minutes') AS w, max(s) AS m FROM (
+                SELECT window, sum(x) AS s FROM t WHERE b GROUP BY window(ts, '5 minutes'))
+            GROUP BY window(window, '30 minutes')) AS b ON a.w = b.w""",
     "hourly": "SELECT window, k, max(x) AS hi FROM t GROUP BY window(ts, '1 hour'), k",
 }
 REFUSED = {
     "LIMIT": (f"{COUNTED} ORDER BY n LIMIT 3", "no end to cut at: write QUALIFY"),
     "OVER all": (f"SELECT k, avg(n) OVER (PARTITION BY k) AS a FROM ({COUNTED})", "OVER over"),
     "DISTINCT": (f"SELECT DISTINCT k FROM ({COUNTED})", "an aggregate over answers of several"),
-    "windows of windows": (
-        f"WITH c AS ({COUNTED}) SELECT window(window, '1 hour') AS w, max(n) AS m FROM c "
-        f"GROUP BY window(window, '1 hour')",
-        "an aggregate over answers of several",
+    "windows of windows that overlap": (
+        f"WITH c AS ({COUNTED}) SELECT window(window, '1 hour', '20 minutes') AS w, max(n) AS m "
+        f"FROM c GROUP BY window(window, '1 hour', '20 minutes')",
+        "windows of windows that overlap",
+    ),
+    "sessions of windows": (
+        f"WITH c AS ({COUNTED}) SELECT k, count(*) AS n FROM c "
+        f"GROUP BY `session_window` (window.end, '1 hour'), k",
+        "sessions of answers of several windows",
+    ),
+    "windows of windows of two sizes": (
+        f"WITH c AS ({COUNTED}) SELECT window(window, '1 hour').end AS e, max(n) AS m FROM c "
+        f"GROUP BY window(window, '1 hour') UNION ALL SELECT window(window, '2 hours').end, "
+        f"max(n) FROM c GROUP BY window(window, '2 hours')",
+        "of several kinds",
     ),
     "a subquery": (
         f"WITH c AS ({COUNTED}) SELECT * FROM c WHERE n > (SELECT avg(n) FROM c)",

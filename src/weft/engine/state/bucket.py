@@ -75,6 +75,7 @@ class Bucket:
         live = {store.number for store in self.program.stores}
         for number in [n for n in self.index.stores if n not in live]:
             self._forget(number)
+        self.index.histories = [number for number in self.index.histories if number in live]
         lanes = {lane.name(tree) for tree in self.program.stores for lane in lanes_of(tree)}
         for name in [name for name in self.index.sliding if name not in lanes]:
             discard(name, self.index.sliding.pop(name), self)
@@ -283,8 +284,13 @@ class Bucket:
         Where no cut asks for slices, a total stands for them; its `slice` is where it starts.
         """
         own = self.index.stores[store.number]
+        levels = self.levels(store)
         summed = {node for node, piece in own.pieces.items() if piece.summed}
-        found = cover(cuts, own.level(0), summed, own.span, self.levels(store))
+        for node in own.pieces:  # a late row below it makes every total above it out of date
+            while node not in summed and node.level < levels:
+                node = node.parent
+                summed.discard(node)
+        found = cover(cuts, own.level(0), summed, own.span, levels)
         tables = [
             _between(self.read(store, node), int(cuts[0]), int(cuts[-1])) for node in found.slices
         ]

@@ -128,7 +128,7 @@ def _combined(
 
 
 def gathered_answers(
-    bucket: Bucket, tree: TreeProgram, dues: Sequence[DueWindows]
+    bucket: Bucket, tree: TreeProgram, dues: Sequence[DueWindows], *, renew_totals: bool = True
 ) -> Iterator[Combined]:
     """Every due window with any row in it, for every group, from the slices that it spans."""
     stretches = bucket.stretches(tree)
@@ -141,7 +141,8 @@ def gathered_answers(
             open_dues.append(due)
     if not edges:
         return
-    bucket.sum_up(tree)
+    if renew_totals:
+        bucket.sum_up(tree)
     shards = bucket.gather(tree, np.unique(np.concatenate(edges)))
     if shards.num_rows:
         yield from _by_keys(bucket, tree, shards, open_dues)

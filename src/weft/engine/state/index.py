@@ -68,6 +68,8 @@ class Index:
     """What is known of the structures over slices, by the name of their lane."""
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The pieces of open sessions, by the name of their lane, and when the next may end."""
+    histories: list[int] = field(default_factory=list)
+    """The stores whose history is in the state."""
     _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def fragment(self, signature: int) -> int:
@@ -98,6 +100,7 @@ class Index:
             "ahead": self.ahead,
             "sliding": self.sliding,
             "sessions": self.sessions,
+            "histories": self.histories,
         }
 
     @classmethod
@@ -127,4 +130,5 @@ class Index:
             data["ahead"],
             data["sliding"],
             data.get("sessions", {}),
+            data.get("histories", []),
         )

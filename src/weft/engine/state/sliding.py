@@ -266,7 +266,7 @@ class _SliceCells:
 
 def discard(name: str, meta: Mapping[str, Any], pieces: Pieces) -> None:
     """Remove everything that a structure kept."""
-    for at, (_, pages) in enumerate(meta["finals"]):
+    for at, (_, pages) in enumerate(meta.get("finals", ())):
         for piece in stored_pieces(f"{name}/{at}", pages):
             pieces.remove_piece(piece)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -21,6 +22,7 @@ from weft.query.sql.recognise import recognise
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.risingwave import RISINGWAVE
 from weft.query.sql.spark import SPARK
+from weft.query.sql.views import View, defined_view, problem, read_views, with_views
 from weft.query.sql.wrappers import unwrapped
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
@@ -29,6 +31,7 @@ DIALECTS: dict[DialectName, Dialect] = {
     dialect.name: dialect for dialect in (SPARK, CQL, ASA, FLINK, KSQL, RISINGWAVE)
 }
 _NAME = re.compile(r"--[ \t]*name:[ \t]*([^\n]*)", re.IGNORECASE)
+_OWNER = re.compile(r"--[ \t]*owner:[ \t]*([^\n]*)", re.IGNORECASE)
 
 
 def parse_query(
@@ -48,7 +51,7 @@ def parse_query(
     >>> q.source.table, q.source.time
     ('t', 'ts')
     """
-    return _only(_queries(text, _one(text), name, unnamed, dialect))
+    return _only(_queries(_one(text), name, unnamed, dialect))
 
 
 def parse_statement(text: str, name: str | None = None) -> list[Query]:
@@ -63,7 +66,7 @@ def parse_statement(text: str, name: str | None = None) -> list[Query]:
     WITH c AS (SELECT window AS `window`, `k` AS `k`, `n` AS `n` FROM weft_answers_0) SELECT window,
     max(n) AS m FROM c GROUP BY window
     """
-    queries = _whole(text, _one(text), name, "q1", "auto")
+    queries = _whole(_one(text), name, "q1", "auto")
     return queries if queries[0].finish is not None else [_only(queries)]
 
 
@@ -87,6 +90,7 @@ def parse_queries(
     """The queries of a text: SELECT statements with `;` between them, each in its own dialect.
 
     A comment `-- name: xyz` before a statement names its query; others are q1, q2, ... by place.
+    `-- owner: xyz` says whose it is.
     A statement with several windows asks a query for each, named after the window's id. A `name`
     is for a text of one statement. With `whole`, more may stand around a SELECT with a window: it
     becomes the `finish` of its query.
@@ -102,12 +106,12 @@ def parse_queries(
     """
     read = _whole if whole else _queries
     if name is not None:
-        return read(text, _one(text), name, "q1", dialect)
+        return read(_one(text), name, "q1", dialect)
     statements, found = _statements(text), []
     refusals: list[QueryError] = []
     for position, statement in enumerate(statements, start=1):
         try:
-            found += read(text, statement, None, f"q{position}", dialect)
+            found += read(statement, None, f"q{position}", dialect)
         except QueryError as error:
             refusals.append(error)
     if len(refusals) == 1:
@@ -142,6 +146,8 @@ class Statement:
     dialect: DialectName = "spark"
     is_spark: bool = True
     """Whether `sql` is Spark's."""
+    is_read: bool = False
+    """Whether it is a view that other statements read."""
 
     def as_queries(self) -> list[Query]:
         """Its queries, the first with what it makes of their answers; refused if it has none."""
@@ -168,20 +174,23 @@ def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") 
      ('q2', 1, False, 'SELECT `n` AS `n` FROM weft_answers_0 LIMIT 3'),
      ('q3', 0, False, None)]
     """
+    statements = _statements(text)
+    read = [_read(one, f"q{position}", dialect) for position, one in enumerate(statements, start=1)]
+    needed = {name for one in statements for name in one.reads}
     return [
-        _read(text, statement, f"q{position}", dialect)
-        for position, statement in enumerate(_statements(text), start=1)
+        replace(made, is_read=one.view in needed)
+        for made, one in zip(read, statements, strict=True)
     ]
 
 
-def _read(text: str, statement: _Statement, place_name: str, dialect: str) -> Statement:
-    name = statement.name or place_name
+def _read(statement: _Statement, place_name: str, dialect: str) -> Statement:
+    text, name = statement.text, statement.name or place_name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     read = Statement(name, sql=text[begin:end])
     try:
         known = _dialect(text, statement.tokens, dialect)
         read = replace(read, dialect=known.name, is_spark=known.name == "spark")
-        queries = _queries(text, statement, None, place_name, dialect)
+        queries = _queries(statement, None, place_name, dialect)
         read = replace(read, queries=tuple(queries))
         if all(is_column(query.source.time) for query in queries if query.source is not None):
             return read
@@ -202,7 +211,8 @@ def _read(text: str, statement: _Statement, place_name: str, dialect: str) -> St
         return replace(read, unshared=str(error))
     except RecursionError:
         return read
-    return replace(read, queries=made.queries, finish=made.finish, is_plain=made.is_plain)
+    owned = _owned(made.queries, statement)
+    return replace(read, queries=owned, finish=made.finish, is_plain=made.is_plain)
 
 
 def _composed(sql: str, told: str, dialect: Dialect, name: str) -> Composed:
@@ -232,7 +242,20 @@ def _in_spark(read: Statement) -> Statement:
 @dataclass(frozen=True)
 class _Statement:
     name: str | None
+    text: str
+    """What its tokens are of: the whole text, or its own with what it reads of views."""
     tokens: tuple[Token, ...]
+    view: str | None = None
+    """The view that it defines, in lower case."""
+    reads: frozenset[str] = frozenset()
+    """The views that it reads, in lower case."""
+    owner: str | None = None
+    problem: str = ""
+    """Why it cannot read what it reads of views."""
+
+
+def _owned(queries: Iterable[Query], statement: _Statement) -> tuple[Query, ...]:
+    return tuple(query.owned(statement.owner) for query in queries)
 
 
 def _one(text: str) -> _Statement:
@@ -246,6 +269,7 @@ def _statements(text: str) -> list[_Statement]:
     if not isinstance(text, str):
         raise QueryError(f"{text!r} is not SQL: accepted is a string")
     found: list[_Statement] = []
+    views: dict[str, View] = {}
     tokens: list[Token] = []
     begin = 0
     for token in (*tokenize(text), None):
@@ -253,21 +277,39 @@ def _statements(text: str) -> list[_Statement]:
             tokens.append(token)
             continue
         if tokens:
-            names = _NAME.findall(text[begin : tokens[0].start])
+            before = text[begin : tokens[0].start]
+            names, owners = _NAME.findall(before), _OWNER.findall(before)
             inner, target = unwrapped(tokens)
-            name = names[-1].strip() if names else target
-            found.append(_Statement(name or None, tuple(inner)))
+            name = (names[-1].strip() if names else target) or None
+            owner = (owners[-1].strip() if owners else None) or None
+            made = replace(_statement(name, text, inner, views), owner=owner)
+            view = defined_view(text, tokens, inner, target, views)
+            if view is not None:
+                made = replace(made, view=view.name.lower())
+                views[view.name.lower()] = view
+            found.append(made)
         tokens, begin = [], 0 if token is None else token.end
     return found
 
 
-def _queries(
-    sql: str, statement: _Statement, name: str | None, place_name: str, dialect: str
-) -> list[Query]:
+def _statement(
+    name: str | None, text: str, tokens: Sequence[Token], views: Mapping[str, View]
+) -> _Statement:
+    reads = read_views(tokens, views)
+    if not reads or problem(reads):
+        return _Statement(name, text, tuple(tokens), problem=problem(reads))
+    text = with_views(text, tokens, reads)
+    names = frozenset(one.name.lower() for one in reads)
+    return _Statement(name, text, tuple(tokenize(text)), reads=names)
+
+
+def _queries(statement: _Statement, name: str | None, place_name: str, dialect: str) -> list[Query]:
     """The queries of a statement: named by the caller, a comment, INTO, or its place."""
-    named = name or statement.name
+    sql, named = statement.text, name or statement.name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     try:
+        if statement.problem:
+            raise QueryError(place(sql, begin, statement.problem))
         check_text(sql[begin:end], "the statement")
         refuse_substitution(sql, begin, end)
         asked = _asked(sql, statement.tokens, dialect)
@@ -275,7 +317,7 @@ def _queries(
         if asked.select.needs:
             reason = "a truncated time is shared in whole files only: write window(time, '1 day')"
             raise asked.select.fail(None, reason)
-        return asked.queries(named or place_name)
+        return [*_owned(asked.queries(named or place_name), statement)]
     except QueryError as error:
         prefix, message = f"query {named or place_name!r}: ", str(error)
         raise type(error)(
@@ -286,15 +328,13 @@ def _queries(
         raise QueryError(place(sql, statement.tokens[0].start, message)) from None
 
 
-def _whole(
-    sql: str, statement: _Statement, name: str | None, place_name: str, dialect: str
-) -> list[Query]:
+def _whole(statement: _Statement, name: str | None, place_name: str, dialect: str) -> list[Query]:
     """The same, of a statement that may have more around them."""
     try:
-        return _queries(sql, statement, name, place_name, dialect)
+        return _queries(statement, name, place_name, dialect)
     except QueryError as error:
         named = replace(statement, name=name or statement.name)
-        read = _read(sql, named, place_name, dialect)
+        read = _read(named, place_name, dialect)
         sources = [query.source for query in read.queries if query.source is not None]
         if read.finish is None or any(source.relation is not None for source in sources):
             raise error from None  # nothing is shared of it, or not of the rows at hand

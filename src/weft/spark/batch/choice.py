@@ -14,6 +14,7 @@ from weft.errors import EngineError
 from weft.plan.cost import NATIVE_OVERLAP
 from weft.plan.layout import Layout
 from weft.plan.tree import Tree
+from weft.spark.arrow import is_variant
 
 Method = Literal["native", "sql", "arrow", "coverage"]
 
@@ -64,4 +65,4 @@ def choose(
 def is_nested(df: DataFrame, key: str) -> bool:
     """Whether a key is of a type with parts."""
     kind = df.select(F.expr(key)).schema.fields[0].dataType
-    return isinstance(kind, (T.StructType, T.ArrayType, T.MapType, T.VariantType))
+    return isinstance(kind, (T.StructType, T.ArrayType, T.MapType)) or is_variant(kind)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.pandas import functions as in_python
 
 from weft.engine.slicing.edges import TreeEdges
 from weft.engine.slicing.method import SliceMethod
@@ -33,11 +34,14 @@ def slice_column(time: str, edges: TreeEdges, method: SliceMethod) -> Column:
         if method.table is None:
             raise EngineError("a slice method of kind 'lookup' has no table: use choose_method")
         return F.expr(lookup_sql(edges, method.table, time))
+    search = SliceSearch(edges)
     # PySpark's stubs ask for a functionType; without one it is read from the function's hints.
-    search: Callable[[Column], Column] = arrow_udf(  # type: ignore[call-overload]
-        SliceSearch(edges).column, "bigint"
-    )
-    return search(F.expr(time))
+    if hasattr(in_python, "arrow_udf"):
+        by_arrow = in_python.arrow_udf(search.column, "bigint")  # type: ignore[call-overload]
+        return by_arrow(F.expr(time))  # type: ignore[no-any-return]
+    # Spark 4.0 has functions over pandas only, to which longs with nulls come as rounded floats.
+    by_pandas = in_python.pandas_udf(search.series, "bigint")  # type: ignore[call-overload]
+    return by_pandas(F.expr(f"coalesce({time}, 0L)"), F.expr(f"({time}) IS NULL"))  # type: ignore[no-any-return]
 
 
 def with_slices(
@@ -60,6 +64,13 @@ class SliceSearch:
     def column(self, times: pa.Array) -> pa.Array:
         """The slice of each time."""
         return slices_of(times, self.edges)
+
+    def series(self, times: pd.Series, absent: pd.Series) -> pd.Series:
+        """The same for pandas, which has no long that is null: those are marked as absent."""
+        given = pa.array(times.to_numpy(), pa.int64(), mask=absent.to_numpy(dtype=bool))
+        found = slices_of(given, self.edges)
+        starts = found.fill_null(0).to_numpy(zero_copy_only=False)
+        return pd.Series(pd.arrays.IntegerArray(starts, np.asarray(found.is_null())))
 
     def batches(
         self, time: str, name: str = SLICE

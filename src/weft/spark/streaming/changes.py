@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from weft.errors import CheckpointError
 from weft.plan.time_axis import TimeAxis
-from weft.stream.burst import Burst, Change, placed_changes
+from weft.stream.burst import (
+    Burst,
+    Change,
+    added_queries,
+    history_changes,
+    placed_changes,
+    wholes,
+)
 from weft.stream.catalogue import Catalogue, CatalogueFiles, ProgressFile
 from weft.stream.heartbeat import is_running
 from weft.stream.requests import Requests
@@ -46,6 +54,41 @@ def change_queries(
     then = _checked(catalogue, asked, checkpoint, rows)
     CatalogueFiles(checkpoint).write(then)
     return "stored", then.since()
+
+
+def add_with_history(
+    checkpoint: str,
+    asked: Sequence[Change],
+    rows: Rows,
+    history: Callable[[], DataFrame],
+    *,
+    timeout: float = 120.0,
+) -> tuple[Way, dict[str, Any]]:
+    """Add queries and their rows from before the stream's own; returns by whom, and since when.
+
+    The shards are made here, by a Spark of this process, and the stream goes on meanwhile. If that
+    fails, the queries are taken out again.
+    """
+    from weft.spark.streaming.compile import compile_catalogue
+    from weft.spark.streaming.history import check_history, write_history
+
+    queries = added_queries(asked)
+    df, axis, _ = rows()
+    past = history()
+    check_history(past, axis, df)
+    waiting = [{**change, "history": True} for change in asked]
+    change_queries(checkpoint, waiting, rows, timeout=timeout)
+    try:
+        catalogue = stored(checkpoint)
+        compiled = compile_catalogue(catalogue, df, axis)
+        names = [query.name for query in queries]
+        places = write_history(past, axis, catalogue, compiled, checkpoint, names)
+        return change_queries(checkpoint, history_changes(places), timeout=timeout)
+    except BaseException:
+        drops = [{"op": "drop", "name": name} for name in wholes(queries)]
+        with suppress(Exception):  # what went wrong first is told
+            change_queries(checkpoint, drops, timeout=timeout)
+        raise
 
 
 def _checked(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from weft.engine.state.lanes import explain_lanes, windows_by_lane
 from weft.errors import EngineError, FinalsError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
+from weft.query.duration import parse_duration
 from weft.query.output import Output
 from weft.query.query import Query
 from weft.query.window import Session
@@ -65,13 +66,18 @@ class Compiled:
     """By expression and the rows that it is evaluated on, the names of the queries that ask."""
 
     @property
+    def holding(self) -> tuple[int, ...]:
+        """The queries whose answers are held until their outer windows are whole."""
+        return _holding(self.finishes)
+
+    @property
     def deployed(self) -> tuple[Program, dict[int, Lowering]]:
         """What workers need to know."""
         return self.program, self.lowerings
 
     def bounded(self, catalogue: Catalogue) -> Compiled:
         """The same for a catalogue that differs in limits and pauses only."""
-        settled = {"number": catalogue.number, **_bounds(catalogue)}
+        settled = {"number": catalogue.number, **_bounds(catalogue, self.holding)}
         return replace(self, program=replace(self.program, **settled))
 
     @property
@@ -123,8 +129,9 @@ def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
         settings.mode,
         settings.buckets,
         delay=int(settings.watermark) if settings.kind == "integer" else None,
+        eager=_eager(settings),
         finals=settings.finals,
-        **_bounds(catalogue),
+        **_bounds(catalogue, _holding(finishes)),
     )
     _check_finals(program, catalogue)
     lowerings: dict[int, Lowering] = {}
@@ -167,6 +174,19 @@ def _finishes(catalogue: Catalogue, menu: Menu) -> dict[int, Finishing]:
     return found
 
 
+def _eager(settings: Settings) -> int | None:
+    if settings.emit != "eager":
+        return None
+    if settings.kind == "integer":
+        return int(settings.watermark)
+    return parse_duration(settings.watermark, "watermark") // 1000 * 1000
+
+
+def _holding(finishes: Mapping[int, Finishing]) -> tuple[int, ...]:
+    held = (one for one in finishes.values() if one.form.outer is not None)
+    return tuple(sorted(number for one in held for number in one.numbers))
+
+
 def _check_sessions(catalogue: Catalogue) -> None:
     """Refuse sessions where Spark has none, and what the rewritten queries have none of."""
     settings = catalogue.settings
@@ -184,12 +204,12 @@ def _check_sessions(catalogue: Catalogue) -> None:
         )
 
 
-def _bounds(catalogue: Catalogue) -> dict[str, Any]:
-    """What workers may do for which queries."""
+def _bounds(catalogue: Catalogue, holding: Collection[int]) -> dict[str, Any]:
+    """What workers may do for which queries; those that hold answers make them while paused."""
     queries = {entry.number: entry.query for entry in catalogue.entries}
     return {
         "bounds": Bounds.of(queries, catalogue.settings.limits),
-        "silent": catalogue.silent(catalogue.batch),
+        "silent": catalogue.silent(catalogue.batch) - set(holding),
     }
 
 
@@ -312,6 +332,8 @@ def _store(
         fragments=columns.fragments,
         services=tuple(_services(store, catalogue.entries)),
         columns=RowColumns(columns.fragment_columns, columns.bucket, columns.keys, columns.parts),
+        seam=store.seam,
+        history=None if store.history is None else store.history[0],
     )
 
 

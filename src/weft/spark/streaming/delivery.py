@@ -12,11 +12,14 @@ from weft.engine.parcel import greatest
 from weft.sinks import MicroBatch
 from weft.sinks.files import locate
 from weft.spark.as_written import as_written
+from weft.spark.streaming.held import HeldAnswers
+from weft.spark.streaming.lost_rows import LostRows
 from weft.spark.streaming.lower_in_sql import lowered_frame
 from weft.spark.streaming.versions import Versions
 from weft.stream.batch_log import BatchDone, BatchLog
 from weft.stream.catalogue import ProgressFile
 from weft.stream.future_rows import Guard
+from weft.stream.ledger import LedgerFile
 from weft.stream.status import Tally
 from weft.stream.usage import Excess, excesses_after
 
@@ -25,14 +28,19 @@ class Delivery:
     """Delivers the micro-batches of a stream, under the versions that they ran under."""
 
     def __init__(
-        self, versions: Versions, checkpoint: str, guard: Guard, pausing: threading.Event
+        self,
+        versions: Versions,
+        checkpoint: str,
+        guard: Guard,
+        pausing: threading.Event,
+        lost: LostRows | None = None,
     ) -> None:
         self._versions, self._checkpoint = versions, checkpoint
-        self._guard, self._pausing = guard, pausing
-        self._file = ProgressFile(checkpoint)
+        self._guard, self._pausing, self._lost = guard, pausing, lost
+        self._file, self._held = ProgressFile(checkpoint), HeldAnswers(checkpoint)
         self.progress = self._file.read()
         """How far the stream has come."""
-        self.tally = Tally()
+        self.tally = Tally(ledger=LedgerFile(checkpoint).read())
         self.log = BatchLog()
         self._excesses: list[Excess] = []
         self._stream: str | None = None
@@ -44,15 +52,29 @@ class Delivery:
         version, axis = self._versions.at(number), self._versions.axis
         catalogue, compiled = version.catalogue, version.compiled
         silent = catalogue.silent(number)
-        if silent:  # the operator makes no such answers; the rewrite engine does
-            frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(silent)))})")
+        unasked = silent - set(compiled.holding)  # what is held is made meanwhile
+        if unasked:  # the operator makes no such answers; the rewrite engine does
+            frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(unasked)))})")
+        if not compiled.holding:
+            self._held.clear()
         with (
             as_written(frame.sparkSession),
-            lowered_frame(frame, axis, compiled, catalogue, self._pausing.is_set) as lowered,
+            lowered_frame(
+                frame,
+                axis,
+                compiled,
+                catalogue,
+                held=self._held,
+                batch=number,
+                silent=silent,
+                is_halting=self._pausing.is_set,
+            ) as lowered,
         ):
             mode = catalogue.settings.mode
             batch = MicroBatch(number, lowered, compiled.answered, mode, self._identity())
             figures = self._versions.sink.deliver(batch)
+        if self._lost is not None:
+            self._lost.deliver(number, version, figures, self._pausing.is_set)
         for one in figures:  # an answer that was held back was not given
             one["answers"] = {q: n for q, n in one["answers"].items() if int(q) not in silent}
         progress = self.progress.at_least(
@@ -65,6 +87,7 @@ class Delivery:
         self._file.write(progress)
         self.progress = progress
         self.tally.add(number, figures, time.perf_counter() - began)
+        self.tally.ledger.add(number, catalogue, figures, time.time())
         self._log(number)
         self._excesses = excesses_after(catalogue, figures, self.tally.recent)
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from weft.spark.streaming.checkpoint_files import file_settings
 from weft.stream.trigger import Trigger
 
 STATE_STORE = {
@@ -25,6 +26,7 @@ _CONF = {
     # Batches of Arrow rows large enough that aggregating them pays.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
 }
+_NO_EMPTY = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
 # Spark asks for the size of the Arrow batch after every row, which takes longer than writing the
 # row, unless the bound is this one. It is lifted where the number of rows is bound enough.
 _UNBOUND = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
@@ -39,10 +41,15 @@ def launch(
     trigger: Trigger,
     partitions: int,
     narrow: bool,
+    eager: bool = False,
 ) -> StreamingQuery:
-    """Start a Spark query; `narrow` says that its rows cannot be large."""
+    """Start a Spark query; `narrow` says that its rows cannot be large.
+
+    If it is `eager`, a micro-batch closes its windows itself, and needs none without rows after it.
+    """
     wanted = {**_CONF, "spark.sql.shuffle.partitions": str(partitions)}
-    wanted |= _UNBOUND if narrow else {}
+    wanted |= (_UNBOUND if narrow else {}) | (_NO_EMPTY if eager else {})
+    wanted |= file_settings(source.sparkSession, checkpoint)
     with settings(source.sparkSession, wanted):  # the stream runs in a copy, made as it starts
         writer = frame().writeStream.foreachBatch(deliver)
         writer = writer.option("checkpointLocation", checkpoint)

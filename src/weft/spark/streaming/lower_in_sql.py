@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import reduce
 
 import pyarrow as pa
@@ -15,15 +17,20 @@ from pyspark.sql.pandas.types import from_arrow_schema
 
 from weft.algebra.ops.order import typed
 from weft.engine.overload import blamed
+from weft.engine.parcel import greatest
 from weft.errors import EngineError, WeftError
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.sinks.wire import COLUMNS, Decode, to_wire
+from weft.sinks.wire import COLUMNS, FIGURES, Decode, to_wire
 from weft.spark.finishing import finished
-from weft.spark.streaming.compile import Compiled
+from weft.spark.streaming.compile import Compiled, Finishing
+from weft.spark.streaming.held import HeldAnswers
 from weft.spark.streaming.trial import failing
-from weft.stream.catalogue import Catalogue, Entry, complete_by
+from weft.stream.catalogue import Catalogue, Entry, complete_by, whole_by
+from weft.stream.outer_window import Outer
 from weft.stream.places import place_of
+
+Answers = list[tuple[Query, DataFrame]]
 
 
 class Encode:
@@ -59,13 +66,18 @@ def lowered_frame(
     axis: TimeAxis,
     compiled: Compiled,
     catalogue: Catalogue,
+    *,
+    held: HeldAnswers | None = None,
+    batch: int = -1,
+    silent: frozenset[int] = frozenset(),
     is_halting: Callable[[], bool] = lambda: False,
 ) -> Iterator[DataFrame]:
     """The operator's output with every query's answers as they should be.
 
     Without expressions over aggregates and SQL over answers (or under the rewrite engine, which
     lowers them itself) that is the output as it is. With some, it is kept for the time of the
-    micro-batch, because it may be computed only once.
+    micro-batch, because it may be computed only once. Without `held` and a `batch`, there are none
+    for outer windows.
     """
     made_here = {*compiled.lowered_in_sql}
     made_here.update(number for one in compiled.finishes.values() for number in one.numbers)
@@ -76,7 +88,10 @@ def lowered_frame(
     try:
         listed = ", ".join(map(str, sorted(made_here)))
         ours = kept.where(f"query IN ({listed})").select("query").distinct().collect()
-        apart = _made(kept, axis, compiled, catalogue, {row[0] for row in ours})
+        if compiled.holding and held is not None:
+            held.begin(batch, _frontier(kept), compiled.holding)
+        making = _Making(kept, axis, compiled, catalogue, held, is_halting)
+        apart = making.answered({row[0] for row in ours}, silent)
         frames = [kept.where(f"query NOT IN ({listed})")]
         for number, made in apart.items():
             # By place: mapInArrow takes a dot in a name for the way to a field.
@@ -93,59 +108,112 @@ def lowered_frame(
         kept.unpersist()
 
 
-def _made(
-    kept: DataFrame,
-    axis: TimeAxis,
-    compiled: Compiled,
-    catalogue: Catalogue,
-    present: set[int],
-) -> dict[int, DataFrame]:
-    """The answers that are made in SQL, of the queries that have any in this micro-batch."""
-    places = {number: place for place, number in enumerate(sorted(compiled.lowered_in_sql))}
-    entries = {entry.number: entry for entry in catalogue.entries}
-    queries = {number: entry.query for number, entry in entries.items()}
+def _frontier(kept: DataFrame) -> int | None:
+    """The watermark that a micro-batch closed windows by, as its buckets tell."""
+    rows = kept.where(f"query = {FIGURES}").select("payload").collect()
+    return greatest(json.loads(row["payload"])["watermark"] for row in rows)
 
-    def answers(number: int) -> DataFrame:
+
+@dataclass(frozen=True, eq=False)
+class _Making:
+    """The answers of one micro-batch that are made in SQL."""
+
+    kept: DataFrame
+    axis: TimeAxis
+    compiled: Compiled
+    catalogue: Catalogue
+    held: HeldAnswers | None
+    is_halting: Callable[[], bool]
+
+    def answered(self, present: set[int], silent: frozenset[int]) -> dict[int, DataFrame]:
+        """By number, those of the queries that have any in this micro-batch."""
+        made = {}
+        for number in self.compiled.answered:
+            finishing = self.compiled.finishes.get(number)
+            if finishing is None:
+                if number in self.compiled.lowered_in_sql and number in present:
+                    made[number] = self._answers(number)
+                continue
+            if finishing.form.outer is None:
+                is_there = bool(present.intersection(finishing.numbers))
+                parts = self._parts(finishing) if is_there else None
+            else:
+                parts = self._due(finishing, finishing.form.outer, present)
+            if parts is not None and number not in silent:
+                made[number] = self._finished(number, parts)
+        return made
+
+    def _answers(self, number: int) -> DataFrame:
         """A query's answers, before SQL over them."""
+        compiled, query = self.compiled, self._entry(number).query
         arrow = compiled.lowerings[number].schema
-        rows = kept.where(f"query = {number}").select("payload").coalesce(1)
+        rows = self.kept.where(f"query = {number}").select("payload").coalesce(1)
         sql = compiled.lowered_in_sql.get(number)
         if sql is None:
-            return rows.mapInArrow(Decode(arrow), compiled.menu.answers(queries[number])[0])
+            return rows.mapInArrow(Decode(arrow), compiled.menu.answers(query)[0])
         partials = rows.mapInArrow(Decode(arrow), from_arrow_schema(arrow))
-        return sql.applied(partials, axis, queries[number], places[number])
+        place = sorted(compiled.lowered_in_sql).index(number)
+        return sql.applied(partials, self.axis, query, place)
 
-    made = {}
-    for number in compiled.answered:
-        finishing = compiled.finishes.get(number)
-        if finishing is None:
-            if number in compiled.lowered_in_sql and number in present:
-                made[number] = answers(number)
-        elif present.intersection(finishing.numbers):
-            finish = queries[number].finish
-            assert finish is not None
-            parts = [(queries[n], answers(n)) for n in finishing.numbers]
-            parts = complete(parts, axis, [entries[n] for n in finishing.numbers])
+    def _parts(self, finishing: Finishing) -> Answers:
+        """The answers of a statement's queries."""
+        entries = [self._entry(number) for number in finishing.numbers]
+        parts = [(entry.query, self._answers(entry.number)) for entry in entries]
+        return complete(parts, self.axis, entries)
+
+    def _due(self, finishing: Finishing, outer: Outer, present: set[int]) -> Answers | None:
+        """The answers of a statement's queries whose outer windows are whole; None: none are."""
+        if self.held is None:
+            return None
+        entries = [self._entry(number) for number in finishing.numbers]
+        edge = outer.edge_sql(self.axis.edge_units("window.`end`"))
+        due = []
+        for entry in entries:
+            number, answers = entry.number, self._answers(entry.number)
             try:
-                made[number] = finished(finish, parts)
-            except (WeftError, PySparkException) as error:
-                said = " ".join(str(error).split())
-                raise EngineError(f"[weft query {number}] {said}") from error
-    return made
+                found = self.held.exchange(number, answers, edge, has_any=number in present)
+            except (PySparkException, Py4JJavaError) as error:
+                if not self.is_halting():
+                    _tell_apart(error, {finishing.numbers[0]: answers}, self.is_halting)
+                raise
+            due.append((entry.query, found, answers))
+        if all(found is None for _, found, _ in due):
+            return None
+        parts = [(q, new.limit(0) if found is None else found) for q, found, new in due]
+        return whole(parts, self.axis, entries, outer)
+
+    def _finished(self, number: int, parts: Answers) -> DataFrame:
+        finish = self._entry(number).query.finish
+        assert finish is not None
+        try:
+            return finished(finish, parts)
+        except (WeftError, PySparkException) as error:
+            said = " ".join(str(error).split())
+            raise EngineError(f"[weft query {number}] {said}") from error
+
+    def _entry(self, number: int) -> Entry:
+        return next(entry for entry in self.catalogue.entries if entry.number == number)
 
 
-def complete(
-    answers: Sequence[tuple[Query, DataFrame]], axis: TimeAxis, entries: Sequence[Entry]
-) -> list[tuple[Query, DataFrame]]:
+def whole(answers: Answers, axis: TimeAxis, entries: Sequence[Entry], outer: Outer) -> Answers:
+    """Answers of a statement's queries, of those outer windows that all of them have all of."""
+    since = whole_by(entries)
+    if since is None:
+        return answers
+    edge = outer.edge_sql(axis.edge_units("window.`end`"))
+    return [(query, frame.where(f"{edge} - {outer.size}L >= {since}")) for query, frame in answers]
+
+
+def complete(answers: Answers, axis: TimeAxis, entries: Sequence[Entry]) -> Answers:
     """Answers of a statement's queries, of those windows that all of them have answers of.
 
     One that came while the stream ran may have to wait longer for its first whole window.
     """
     since = complete_by(entries) if len(entries) > 1 else None
     if since is None:
-        return list(answers)
-    whole = f"{axis.edge_units('window.`end`')} >= {since}"
-    return [(query, frame.where(whole)) for query, frame in answers]
+        return answers
+    ended = f"{axis.edge_units('window.`end`')} >= {since}"
+    return [(query, frame.where(ended)) for query, frame in answers]
 
 
 def _tell_apart(

@@ -49,15 +49,12 @@ def squeezed(units: str) -> str:
     )
 
 
-def answers_frame(
-    menu: Menu, watermark: str, buckets: int, programs: Lookup, guard: Guard
-) -> DataFrame:
-    """Every query's answers, and the operator's figures: columns that no query changes."""
+def projected_rows(menu: Menu, buckets: int, guard: Guard, df: DataFrame) -> DataFrame:
+    """What tasks are given of rows: their times, what is on the menu, and their buckets."""
     axis = menu.axis
-    delay = delay_ms(watermark, axis)
     units = axis.units()
-    projected = (
-        menu.df.where(f"{axis.quoted} IS NOT NULL")
+    return (
+        df.where(f"{axis.quoted} IS NOT NULL")
         .selectExpr(
             f"{units} AS {TIME}",
             f"{guard.condition(units)} AS {AHEAD}",
@@ -71,7 +68,26 @@ def answers_frame(
             ),
         )
     )
+
+
+def answers_frame(
+    menu: Menu,
+    watermark: str,
+    buckets: int,
+    programs: Lookup,
+    guard: Guard,
+    ticks: DataFrame | None = None,
+) -> DataFrame:
+    """Every query's answers, and the operator's figures: columns that no query changes.
+
+    `ticks` are parcels that come from no rows, of a stream whose time may go on without any.
+    """
+    axis = menu.axis
+    delay = delay_ms(watermark, axis)
+    projected = projected_rows(menu, buckets, guard, menu.df)
     parcels = projected.mapInArrow(Preaggregation(programs), SPARK_SCHEMA)
+    if ticks is not None:  # behind the rows, whose sources are then the first in Spark's log
+        parcels = parcels.unionAll(ticks)
     # Spark's watermark asks for nothing but the latest time, which a parcel knows of its rows: put
     # behind it, the watermark costs nothing per row. It begins at the epoch, where a task without
     # rows, or with none that the guard lets through, leaves it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from weft.engine.parcel import greatest
 from weft.engine.state.lanes import explain_lanes
 from weft.errors import EngineError
 from weft.job.variables import redact
@@ -19,25 +20,35 @@ from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import Sink
+from weft.sinks.contract import SinkQuery
 from weft.spark.as_written import texts_as_written
 from weft.spark.failures import short, spark_message
+from weft.spark.instants import At
+from weft.spark.streaming.as_of import Asked, StateReader
 from weft.spark.streaming.delivery import Delivery
+from weft.spark.streaming.history import check_history, write_history
 from weft.spark.streaming.launch import halt, launch
 from weft.spark.streaming.listener import listen
+from weft.spark.streaming.lost_rows import LostRows
 from weft.spark.streaming.pipeline import answers_frame
 from weft.spark.streaming.rewrite import rewritten_frame
+from weft.spark.streaming.tick_source import ticks_frame
 from weft.spark.streaming.trial import tried_apart
 from weft.spark.streaming.versions import Version, Versions
 from weft.stream.adaptive import Adapter, measured_lines
+from weft.stream.as_of import LIMIT, AsOf
 from weft.stream.batch_log import BatchDone
 from weft.stream.between import Between
-from weft.stream.burst import NONE_LEFT, Change, NeedsRestart
+from weft.stream.burst import NONE_LEFT, Change, NeedsRestart, history_changes, wholes
 from weft.stream.catalogue import Catalogue, Progress
 from weft.stream.columns import Column
 from weft.stream.culprits import Verdict, judge
+from weft.stream.events import News, Watcher
 from weft.stream.future_rows import Guard, observed
 from weft.stream.handling import Handling
 from weft.stream.heartbeat import Heartbeat
+from weft.stream.idle import Ticker
+from weft.stream.ledger import Cost, LedgerFile
 from weft.stream.metrics import MetricsServer, prometheus
 from weft.stream.requests import Requests
 from weft.stream.status import Status, status_of
@@ -59,6 +70,8 @@ _INTERRUPTED = (
     "py4j.protocol.Py4JJavaError: An error occurred while calling the sink: "
     "java.lang.InterruptedException"
 )
+_WAITING = "Waiting for data to arrive"
+"""What Spark says of a stream from when it has found no rows until it looks for the next."""
 _RETRIES = 3
 _TRANSIENT = "Python worker failed to connect back"
 
@@ -79,16 +92,19 @@ class Running:
         guard: Guard | None = None,
         offer: Sequence[str] = (),
         hide: Callable[[str], str] = redact,
+        watchers: Callable[[Running], Sequence[Watcher]] = lambda running: (),
+        lost: LostRows | None = None,
     ) -> None:
         self.df, self.axis, self.sink, self.checkpoint = df, axis, sink, checkpoint
         self.trigger, self.adaptive = trigger, adaptive
-        self._hide = hide
+        self._hide, self._lost = hide, lost
         self._observed = (0, -1)
         self.guard = Guard.of("auto", axis) if guard is None else guard
         self._requests = Requests(checkpoint)
         self._requests.abandon()
         self._handling = Handling(self, self._requests, hide)
         self._board = Board(checkpoint, sink_facts(sink))
+        self._ledger = LedgerFile(checkpoint)
         self._lock = threading.RLock()
         """Held by whoever changes the stream from outside; never waited for by a micro-batch."""
         self._between = Between()
@@ -106,10 +122,20 @@ class Running:
         self._versions = Versions(
             df, axis, sink, checkpoint=checkpoint, offer=offer, catalogue=catalogue
         )
-        self._delivery = Delivery(self._versions, checkpoint, self.guard, self._pausing)
+        self._delivery = Delivery(self._versions, checkpoint, self.guard, self._pausing, lost)
+        settings = catalogue.settings
+        self._ticker = Ticker(checkpoint, settings.idle, self.progress)
+        self._ticks = (
+            None
+            if settings.idle is None
+            else ticks_frame(df.sparkSession, checkpoint, settings.buckets)
+        )
+        self._reader = StateReader(df.sparkSession, checkpoint, axis)
         if self._listener is not None:
             self._listener.heard = self._delivery.log.reported
+        self._news = News(watchers(self), self._delivery.log)
         self._query = self._launch(self._versions.now)
+        self._news.begin(self.status)
         self._heartbeat = Heartbeat(checkpoint).start()
         self._thread = threading.Thread(target=self._watch, name="weft-requests", daemon=True)
         self._thread.start()
@@ -140,6 +166,7 @@ class Running:
                 trigger=self.trigger,
                 partitions=version.catalogue.settings.partitions,
                 narrow=version.compiled.narrow,
+                eager=version.catalogue.settings.emit == "eager",
             )
         except Exception:
             self._versions.now, self._versions.past = before
@@ -151,10 +178,12 @@ class Running:
     def _frame(self, version: Version) -> DataFrame:
         settings = version.catalogue.settings
         guard = self.guard.since(self.progress.max_event_time, self.progress.clock)
+        if self._lost is not None:
+            self._lost.guard, self._lost.ticks = guard, self._ticks
         if settings.engine == "operator":
             menu, buckets = version.compiled.menu, version.compiled.program.buckets
             programs = self._versions.deployment.lookup
-            return answers_frame(menu, settings.watermark, buckets, programs, guard)
+            return answers_frame(menu, settings.watermark, buckets, programs, guard, self._ticks)
         plan = version.catalogue.planned
         numbers = {entry.query.name: entry.number for entry in version.catalogue.entries}
         return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers, guard)
@@ -169,6 +198,7 @@ class Running:
             with self._between.micro_batch():
                 self._delivery.deliver(frame, number)
                 self._observed_ahead()
+                self._note_rows()
         except Exception as error:
             if self._pausing.is_set():
                 raise EngineError(_INTERRUPTED) from None
@@ -177,6 +207,19 @@ class Running:
             text = " ".join(self._hide(said).split()).replace("py4j.protocol.", "")
             self._said = text
             raise EngineError(f"micro-batch {number} was not delivered: {text[:_SAID]}") from None
+
+    def _note_rows(self) -> None:
+        """Tell the ticker of the micro-batch that was delivered last."""
+        tally = self._delivery.tally
+        tick = greatest(one.get("tick") for one in tally.last)
+        self._ticker.delivered(tally.last_rows, self.progress.max_event_time, tick)
+
+    def _is_waiting(self) -> bool:
+        """Whether Spark has looked for rows, and found none.
+
+        A stream that is at work, or has not begun to, has not been idle however long that takes.
+        """
+        return self.is_active and self._query.status["message"] == _WAITING
 
     def stop(self, timeout: float = 60.0) -> None:
         """Finish the micro-batch that runs, then stop."""
@@ -203,6 +246,8 @@ class Running:
             self._thread.join(5.0)
         with suppress(Exception):  # only a report: a checkpoint that fails now must not hide why
             self._post()
+        with suppress(Exception):
+            self._news.end(self.status, self._mark)
 
     def _halt(self, timeout: float = 60.0) -> None:
         halt(self._query, self._pausing, timeout)
@@ -274,7 +319,7 @@ class Running:
             return None
         try:
             queries = version.catalogue.queries
-            guilty = tried_apart(self.df, self.axis, self.checkpoint, queries)
+            guilty = tried_apart(self.df, self.axis, self.checkpoint, queries, self._ticks)
         except Exception:  # a source that cannot be read again: what ended the stream is told
             return None
         return Verdict.of(guilty, version.catalogue.entries, self.progress.batch + 1)
@@ -304,20 +349,52 @@ class Running:
 
     # Queries come and go.
 
-    def add(self, query: Query | str, name: str | None = None, *, backfill: bool = False) -> None:
+    def add(
+        self,
+        query: Query | str,
+        name: str | None = None,
+        *,
+        backfill: bool = False,
+        history: DataFrame | None = None,
+    ) -> None:
         """Weave a query (or the SQL of one) in, from the next micro-batch on.
 
         It is answered from the first window that starts after everything seen so far; with
         `backfill`, from the first open window of which the slices are already kept. A query that
         asks for nothing but what the stream projects (see `Loom(offer=...)`) is woven in without a
         pause; for others Spark's query is started again.
+
+        `history` is a batch DataFrame with the stream's columns that has every row before now: the
+        query is answered from the first open window on, complete. Rows up to the latest that the
+        stream has seen when the query comes are then taken from the history only, later ones from
+        the stream only. The call returns when the history is in place; the stream goes on
+        meanwhile. If it fails, the query has not been added.
         """
         queries = [query]
         if isinstance(query, str):
             from weft.query.sql import parse_statement
 
             queries = [*parse_statement(query, name)]
-        self.apply([{"op": "add", "query": one, "backfill": backfill} for one in queries])
+        if history is None:
+            self.apply([{"op": "add", "query": one, "backfill": backfill} for one in queries])
+        else:
+            self._add_with_history([one for one in queries if isinstance(one, Query)], history)
+
+    def _add_with_history(self, queries: Sequence[Query], history: DataFrame) -> None:
+        """Add queries that wait, and then give them what they wait for."""
+        check_history(history, self.axis, self.df)
+        self.apply([{"op": "add", "query": one, "history": True} for one in queries])
+        names = [query.name for query in queries]
+        try:
+            version = self._versions.now
+            places = write_history(
+                history, self.axis, version.catalogue, version.compiled, self.checkpoint, names
+            )
+            self.apply(history_changes(places))
+        except BaseException:
+            with suppress(Exception):  # what went wrong first is told
+                self.apply([{"op": "drop", "name": name} for name in wholes(queries)])
+            raise
 
     def drop(self, name: str) -> None:
         """Take a query out, from the next micro-batch on; its state is freed."""
@@ -374,6 +451,7 @@ class Running:
     def change(self, asked: Sequence[Change]) -> dict[str, Any]:
         """Make a change without a restart; returns since when it holds. For work of `soon`."""
         self._versions.change(asked, self.progress)
+        self._news.look(self.status, self._mark)
         return self.catalogue.since()
 
     def restart(self, asked: Sequence[Change]) -> dict[str, Any]:
@@ -428,12 +506,16 @@ class Running:
             files.write(version.catalogue)
             try:
                 if launch:
+                    if not self.trigger.waits:
+                        # Started without rows, Spark would leave what the last ones have closed.
+                        self._ticker.nudge()
                     self._query = self._launch(version)
                 else:
                     self._versions.now = version
             except Exception:
                 files.withdraw(version.catalogue)
                 raise
+        self._news.look(self.status, self._mark)
 
     def _watch(self) -> None:
         """Pick up requests from other processes, and re-plan where that was asked for."""
@@ -445,7 +527,10 @@ class Running:
                     looked, query = time.monotonic(), self._query
                     if not query.isActive and query.exception() is not None:
                         self._recovered(query)
+                    if self.trigger.waits:
+                        self._ticker.look(self._is_waiting)
                 self._take_out_excesses()
+                self._news.look(self.status, self._mark)
                 if time.monotonic() - posted < _POST:
                     continue
                 if self.adaptive:
@@ -455,11 +540,34 @@ class Running:
             except Exception as error:  # the stream itself goes on
                 self._error = self._hide(str(error))
         self._handling.tell()
+        self._handling.close()
 
     def _adapt(self) -> None:
         plan = self._adapter.better_plan(self.catalogue, self._delivery.tally, self._rate())
         if plan is not None:
             self.replan(plan)
+
+    # What it would answer now.
+
+    def answer(
+        self, name: str, at: At | None = None, keys: Mapping[str, Any] | None = None
+    ) -> AsOf:
+        """The answers to one window of a query, as the last micro-batch left it.
+
+        `at` is a time: the window is the last that ends at or before it. Without it the window is
+        the one under way, which ends first after the latest row; sessions are those that are open.
+        `keys` are the values of some keys, and without them all groups are answered. Nothing waits
+        for the watermark: `open` says whether more rows may come, and `batch` up to which
+        micro-batch they have. A window that is closed is read from the sink, if that is Parquet.
+        """
+        version = self._versions.now
+        asked = Asked(version.catalogue, version.compiled, sink_facts(self.sink))
+        return self._reader.answer(asked, name, at, keys)
+
+    def told(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """The answers that another process asks for, as JSON values."""
+        found = self.answer(asked["query"], asked["at"], asked["keys"])
+        return found.to_dict(min(LIMIT, int(asked["limit"])))
 
     # How it is doing.
 
@@ -474,6 +582,11 @@ class Running:
             more, batch = observed(self._query.recentProgress, batch)
             self._observed = (rows + more, batch)
         return self._observed[0]
+
+    @property
+    def _mark(self) -> tuple[int, str | None]:
+        """Another one when queries, plan or error have changed."""
+        return self.catalogue.number, self._error
 
     def batches(self, *, last: bool = False) -> list[BatchDone]:
         """The micro-batches that were done since this was last asked, each as Spark reports it.
@@ -501,14 +614,19 @@ class Running:
             damaged_requests=self._requests.damaged(),
         )
 
+    def costs(self) -> tuple[Cost, ...]:
+        """What each query has cost in the life of the checkpoint, the dearest first."""
+        return self._delivery.tally.ledger.costs()
+
     def _post(self) -> None:
         """Leave the status in the checkpoint, where other processes find it."""
         reports = self._listener.recent if self._listener is not None else None
         self._board.post(self.status(), reports)
+        self._ledger.write(self._delivery.tally.ledger)
 
     def metrics(self) -> str:
-        """The status as Prometheus text."""
-        return prometheus(self.status())
+        """The status as Prometheus text, with what each query and owner has cost."""
+        return prometheus(self.status(), self.costs())
 
     def serve_metrics(self, port: int = 0) -> int:
         """Serve `metrics()` at http://127.0.0.1:port/metrics; returns the port."""
@@ -531,6 +649,11 @@ class Running:
     def queries(self) -> Sequence[Query]:
         """The queries that run."""
         return tuple(self.catalogue.queries)
+
+    def answered(self, name: str) -> SinkQuery | None:
+        """A query as the sink knows it; None if it is given no answers of this name."""
+        known = self._versions.now.compiled.answered.values()
+        return next((query for query in known if query.name.lower() == name.lower()), None)
 
     @property
     def progress(self) -> Progress:

@@ -22,7 +22,17 @@ from weft.sinks import ParquetSink, Sink
 from weft.sinks.apart import check_apart
 from weft.sinks.files import private_folder
 from weft.spark.failures import connector_advice, has_format
+from weft.spark.streaming.as_of_checkpoint import note_rows
+from weft.spark.streaming.changed_rows import check_rows
 from weft.spark.streaming.compile import argument_types, compile_catalogue
+from weft.spark.streaming.history import (
+    check_history,
+    last_time,
+    tidy_history,
+    write_history,
+)
+from weft.spark.streaming.lineage import lineage_of
+from weft.spark.streaming.lost_rows import LostRows, check_delivers_late, check_late
 from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.running import Running
 from weft.spark.workers import fit_workers
@@ -33,14 +43,21 @@ from weft.stream.catalogue import (
     ProgressFile,
     Settings,
 )
-from weft.stream.evolve import first_catalogue, next_catalogue
+from weft.stream.events import Watcher
+from weft.stream.evolve import first_catalogue, next_catalogue, with_history
 from weft.stream.future_rows import Guard
-from weft.stream.labels import bucket_labels
+from weft.stream.idle import chosen_idle
+from weft.stream.json_log import JsonLog, Log
+from weft.stream.labels import bucket_labels, default_buckets
+from weft.stream.lineage.transport import transport
 from weft.stream.planning import stream_plan
 from weft.stream.rescaling import settle
 from weft.stream.trigger import Trigger
 
 MODES = ("append", "update")
+EMITS = ("watermark", "eager")
+"""When windows are closed: as Spark does, by the watermark of the micro-batches before; or at once,
+by what that of the next one will be."""
 
 
 def start(
@@ -58,9 +75,17 @@ def start(
     metrics_port: int | None = None,
     max_ahead: str | None = "auto",
     finals: str | None = None,
+    emit: str | None = None,
+    idle: str | None = None,
+    late: str = "count",
+    late_to: str | None = None,
     offer: Sequence[str] = (),
     limits: QueryLimits | Mapping[str, Any] | None = None,
+    log: Log | None = None,
+    openlineage: str | None = None,
     hide: Callable[[str], str] = redact,
+    history: DataFrame | None = None,
+    seam: int | None = None,
     **planning: Any,
 ) -> Running:
     """Start a stream, or go on with the one that the checkpoint holds.
@@ -68,10 +93,16 @@ def start(
     On a new checkpoint the queries given are planned and written to its catalogue. On one that has
     a catalogue, no queries need be given; of those that are, only new ones are added. `max_ahead`
     is how far ahead of the clock a row may be before it is set aside; `finals` names the structure
-    that answers windows, by default the one that the checkpoint ran with last; `offer` has
-    expressions that are projected beyond what queries ask for, so that queries over them come
-    without a restart; `limits` are what a query may use that has no limits of its own, by default
-    what the checkpoint ran with last; `hide` takes secrets out of what errors say.
+    that answers windows, and `emit` when they are closed (`EMITS`), by default as in the
+    checkpoint's last run; `idle` is after how long without rows they are closed by the clock, which
+    is decided with a checkpoint's first run and may be "off" in later ones; `late` says what
+    becomes of rows that are lost (`lost_rows.LATE`), and `late_to` is the folder for those that are
+    delivered; `offer` has expressions that are projected beyond what queries ask for, so that
+    queries over them come without a restart; `limits` are what a query may use that has no limits
+    of its own, by default what the checkpoint ran with last; `log` asks for events as JSON, and
+    `openlineage` is a file or URL that gets lineage; `hide` takes secrets out of what errors say.
+    `history` has the rows before the stream's own, for the queries that are new to the checkpoint;
+    `seam` says where they end on a new one, in units of the axis, by default after the last.
     """
     if finals is not None:
         check_name(finals)
@@ -81,38 +112,80 @@ def start(
         )
     if output_mode not in MODES:
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
+    if emit is not None and emit not in EMITS:
+        raise EngineError(f"emit={emit!r}: accepted are {', '.join(EMITS)}")
     place = sink if isinstance(sink, str) else getattr(sink, "path", None)
     if isinstance(place, str):
         check_apart(place, checkpoint)
+    check_late(late, late_to, place, checkpoint)
     if isinstance(sink, Sink):
         _check_connectors(df.sparkSession, sink)
     check_untrusted(queries)
     fit_workers(df.sparkSession)
+    json_log = JsonLog.of(log, checkpoint, timed=axis.kind != "integer", hide=hide)
     when, guard = Trigger.of(trigger), Guard.of(max_ahead, axis)
     settle(checkpoint)
     files = CatalogueFiles(checkpoint)
     now, progress = files.latest(), ProgressFile(checkpoint).read()
+    written = now
+    now = now and without_waiting(now, progress)
+    if history is not None:
+        check_history(history, axis, df)
     guard.check_clock(time.time_ns() // 1000, progress.clock)
     if now is None or now.number < progress.change:
         _refuse_lost(checkpoint, now, progress)
     if now is None:
-        catalogue = _first(df, axis, watermark, queries, output_mode, buckets, finals, planning)
-        settings = replace(catalogue.settings, limits=QueryLimits.of(limits))
-        catalogue = replace(catalogue, settings=settings)
+        if history is not None and seam is None:
+            last = last_time(history, axis)
+            seam = None if last is None else last + 1
+        past = [] if history is None or seam is None else [query.name for query in queries]
+        catalogue = _first(
+            df, axis, watermark, queries, output_mode, buckets, finals, planning, past, seam
+        )
+        settings = _chosen(catalogue.settings, finals, emit)
+        settings = replace(settings, idle=chosen_idle(idle, settings, new=True))
+        catalogue = replace(catalogue, settings=replace(settings, limits=QueryLimits.of(limits)))
     else:
         _check(now, axis, watermark, output_mode)
         types = partial(argument_types, df, axis)
-        catalogue = reconciled(now, files.ever(), queries, progress, types)
-        catalogue = _with_finals(catalogue, now, finals, progress)
+        past = [] if history is None else [query.name for query in queries]
+        catalogue = reconciled(now, files.ever(), queries, progress, types, past)
+        going_on = [query for query in catalogue.queries if query in now.queries]
+        check_rows(df, axis, checkpoint, going_on)
+        settings = _chosen(catalogue.settings, finals, emit)
+        settings = replace(settings, idle=chosen_idle(idle, settings, new=False))
+        if settings != catalogue.settings:  # answers are made from the slices, whatever they say
+            number, batch = now.number + 1, progress.batch + 1
+            catalogue = replace(catalogue, settings=settings, number=number, batch=batch)
         catalogue = _with_limits(catalogue, now, QueryLimits.of(limits), queries, progress)
+        catalogue = _with_owners(catalogue, now, queries, progress)
     _check_limits(catalogue)
+    lost = None
+    if late_to is not None:
+        check_delivers_late(catalogue)
+        lost = LostRows(df, axis, guard, checkpoint, late_to)
     target = ParquetSink(sink) if isinstance(sink, str) else sink
-    if catalogue is not now:
+    if catalogue is not written:
         # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
         compiled = compile_catalogue(catalogue, df, axis, Menu.of(df, axis, offer))
         target.check(compiled.answered, catalogue.settings.mode)
         private_folder(checkpoint)  # before anything is in it, of weft's or of Spark's
+        waiting = [entry.query.name for entry in catalogue.entries if entry.waiting]
+        if waiting and history is not None:
+            places = write_history(history, axis, catalogue, compiled, checkpoint, waiting)
+            catalogue = with_history(catalogue, places, progress)
         files.write(catalogue)
+    lineage = None if openlineage is None else transport(openlineage)
+
+    def watchers(running: Running) -> list[Watcher]:
+        found: list[Watcher] = [] if json_log is None else [json_log]
+        return found if lineage is None else [*found, lineage_of(running, lineage, hide)]
+
+    note_rows(df, checkpoint)
+    # What the last micro-batch ran by may have to run again.
+    tidy_history(checkpoint, (catalogue, files.at(max(0, progress.batch))))
+    if lost is not None:
+        lost.open()
     try:
         running = Running(
             df,
@@ -125,9 +198,13 @@ def start(
             guard=guard,
             offer=offer,
             hide=hide,
+            watchers=watchers,
+            lost=lost,
         )
     except Exception:
-        if catalogue is not now:  # what could not be started with is not there the next time
+        if lineage is not None:
+            lineage.close()
+        if catalogue is not written:  # what could not be started with is not there the next time
             files.withdraw(catalogue)
         raise
     if metrics_port is not None:
@@ -156,6 +233,8 @@ def _first(
     buckets: int | None,
     finals: str | None,
     planning: dict[str, Any],
+    past: Sequence[str] = (),
+    seam: int | None = None,
 ) -> Catalogue:
     if not queries:
         raise WorkloadError("a new checkpoint needs queries: add one to the loom first")
@@ -169,7 +248,7 @@ def _first(
     spark = df.sparkSession
     if buckets is not None and buckets < 1:
         raise EngineError(f"buckets={buckets}: at least 1 is wanted")
-    count = parallelism(spark) if buckets is None else buckets
+    count = default_buckets(parallelism(spark)) if buckets is None else buckets
     partitions = min(count, parallelism(spark))
     if engine == "operator" and any(tree.coverage is not None for tree in plan.trees):
         raise EngineError(
@@ -181,20 +260,29 @@ def _first(
             f"output_mode={mode!r}: engine='rewrite' chains aggregations, which Spark allows in "
             f"append mode only; use engine='operator'"
         )
-    _check_finals(engine, finals)
     labels = bucket_labels(count)
     settings = Settings(
         axis.column, axis.kind, str(watermark), labels, partitions, mode, engine, finals or "auto"
     )
-    return first_catalogue(plan, settings, argument_types(df, axis, queries))
+    if past and engine != "operator":
+        raise EngineError("history= goes with engine='operator', whose state it is put into")
+    return first_catalogue(plan, settings, argument_types(df, axis, queries), past, seam)
 
 
-def _check_finals(engine: str, finals: str | None) -> None:
-    if engine == "rewrite" and finals not in (None, "auto"):
+def _chosen(settings: Settings, finals: str | None, emit: str | None) -> Settings:
+    """The settings with what a start may choose anew."""
+    if settings.engine == "rewrite" and finals not in (None, "auto"):
         raise EngineError(
             f"finals={finals!r}: the rewrite engine combines slices in Spark SQL, by no structure; "
             f"use engine='operator'"
         )
+    if emit == "eager" and (settings.engine == "rewrite" or settings.mode == "update"):
+        given = "engine='rewrite'" if settings.engine == "rewrite" else "output_mode='update'"
+        raise EngineError(
+            f"emit='eager' closes windows in the operator, and {given} does not: use "
+            f"engine='operator' and output_mode='append'"
+        )
+    return replace(settings, finals=finals or settings.finals, emit=emit or settings.emit)
 
 
 def _check_limits(catalogue: Catalogue) -> None:
@@ -204,17 +292,6 @@ def _check_limits(catalogue: Catalogue) -> None:
             f"query {limited[0]!r} has limits, and engine='rewrite' cannot measure what a query "
             f"uses: use engine='operator'"
         )
-
-
-def _with_finals(
-    catalogue: Catalogue, now: Catalogue, finals: str | None, progress: Progress
-) -> Catalogue:
-    """The catalogue with another structure, if another is asked for: it is made from the slices."""
-    if finals is None or finals == catalogue.settings.finals:
-        return catalogue
-    _check_finals(catalogue.settings.engine, finals)
-    settings = replace(catalogue.settings, finals=finals)
-    return replace(catalogue, number=now.number + 1, settings=settings, batch=progress.batch + 1)
 
 
 def _with_limits(
@@ -232,6 +309,19 @@ def _with_limits(
     if not others and settings == catalogue.settings:
         return catalogue
     made = replace(catalogue.with_limits(others), settings=settings)
+    return replace(made, number=now.number + 1, batch=progress.batch + 1)
+
+
+def _with_owners(
+    catalogue: Catalogue, now: Catalogue, queries: Sequence[Query], progress: Progress
+) -> Catalogue:
+    """The catalogue with the owners that are given; where none is given it has its own."""
+    known = {entry.query.name.lower(): entry.query.owner for entry in catalogue.entries}
+    given = {query.name.lower(): query.owner for query in queries if query.owner is not None}
+    others = {name: owner for name, owner in given.items() if known.get(name, owner) != owner}
+    if not others:
+        return catalogue
+    made = catalogue.with_owners(others)
     return replace(made, number=now.number + 1, batch=progress.batch + 1)
 
 
@@ -264,6 +354,7 @@ def reconciled(
     queries: Sequence[Query],
     progress: Progress,
     types: Callable[[Sequence[Query]], Mapping[str, str]] = lambda queries: {},
+    history: Sequence[str] = (),
 ) -> Catalogue:
     """The catalogue with what is new among the queries given; as it is if nothing is.
 
@@ -280,9 +371,17 @@ def reconciled(
     if len(gone) == len(known):
         options = plan.request.options
         fresh = optimize(new, rate=options.rate, strategy=options.strategy, engine=options.engine)
-        return next_catalogue(now, fresh, progress, types=types(new))
+        return next_catalogue(now, fresh, progress, types=types(new), history=history)
     plan = plan.drop(gone) if gone else plan
-    return next_catalogue(now, plan.add(new), progress, types=types(new))
+    return next_catalogue(now, plan.add(new), progress, types=types(new), history=history)
+
+
+def without_waiting(now: Catalogue, progress: Progress) -> Catalogue:
+    """The catalogue without queries whose history an earlier run was at when it ended."""
+    names = [entry.query.name for entry in now.entries if entry.waiting]
+    if not names:
+        return now
+    return next_catalogue(now, now.planned.drop(names), progress)
 
 
 def parallelism(spark: SparkSession) -> int:

@@ -1,45 +1,49 @@
 """Which queries fail on a micro-batch where its error does not say: they are tried apart.
 
-The rows of the micro-batch that failed are read again, by a stream beside the first that has the
-same offsets, and each query is asked of them as the plain query that it is. Nothing is kept of it.
+The rows of the micro-batch that failed are read again (`weft.spark.streaming.read_again`), and each
+query is asked of them as the plain query that it is. Nothing is kept of it.
 """
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 
 from py4j.protocol import Py4JJavaError
-from pyarrow import fs
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.sinks.files import locate
 from weft.spark.as_written import as_written
 from weft.spark.failures import spark_message
+from weft.spark.streaming.read_again import read_again
 from weft.spark.verify.native import native
 
 _PATIENCE = 300
 """Seconds that it may take."""
-_DONE = "weft has seen what it wanted to see"
-_LOG = ("offsets", "commits", "sources")
-"""What a stream needs of a checkpoint to read again what it has read."""
 
 
 def tried_apart(
-    df: DataFrame, axis: TimeAxis, checkpoint: str, queries: Sequence[Query]
+    df: DataFrame,
+    axis: TimeAxis,
+    checkpoint: str,
+    queries: Sequence[Query],
+    ticks: DataFrame | None = None,
 ) -> dict[str, str]:
-    """The queries that fail on the micro-batch that Spark would run next, and what Spark says."""
-    found: dict[str, str] = {}
-    late = threading.Event()
-    beside = f"{checkpoint.rstrip('/')}/weft/trial"
+    """The queries that fail on the micro-batch that Spark would run next, and what Spark says.
 
-    def ask(rows: DataFrame, number: int) -> None:
+    `ticks` is the stream's other source, if it has one.
+    """
+    found: dict[str, str] = {}
+    ends = time.monotonic() + _PATIENCE
+    late = threading.Event()
+
+    def ask(rows: DataFrame) -> None:
         kept = rows.persist()
         try:
             with as_written(rows.sparkSession):
@@ -47,20 +51,14 @@ def tried_apart(
                 found.update(failing(frames, late.is_set))
         finally:
             kept.unpersist()
-        raise RuntimeError(_DONE)  # so that it ends here
 
-    _copy_log(checkpoint, beside)
-    try:
-        writer = df.writeStream.foreachBatch(ask).option("checkpointLocation", beside)
-        trial = writer.trigger(availableNow=True).start()
-        with suppress(PySparkException, Py4JJavaError):
-            if not trial.awaitTermination(_PATIENCE):
-                late.set()  # what is cancelled fails, and is nobody's fault
-        trial.stop()
-    finally:
-        system, path = locate(beside)
-        with suppress(OSError):
-            system.delete_dir(path)
+    def is_over() -> bool:
+        if time.monotonic() > ends:
+            late.set()  # what is cancelled fails, and is nobody's fault
+        return late.is_set()
+
+    with suppress(PySparkException, Py4JJavaError):
+        read_again(df, checkpoint, "trial", ask, ticks=ticks, is_over=is_over)
     return {} if late.is_set() else found
 
 
@@ -85,17 +83,3 @@ def failing(
         first, second = (failing({name: frames[name] for name in part}, is_late) for part in parts)
         return first | second
     return {}
-
-
-def _copy_log(checkpoint: str, to: str) -> None:
-    system, path = locate(checkpoint)
-    _, target = locate(to)
-    system.create_dir(target, recursive=True)
-    system.copy_file(f"{path}/metadata", f"{target}/metadata")
-    for name in _LOG:
-        selector = fs.FileSelector(f"{path}/{name}", allow_not_found=True, recursive=True)
-        for info in system.get_file_info(selector):
-            if info.type == fs.FileType.File:
-                copy = target + info.path[len(path) :]
-                system.create_dir(copy.rpartition("/")[0], recursive=True)
-                system.copy_file(info.path, copy)

@@ -107,7 +107,10 @@ class Versions:
             return now, []
         if not burst.replans:
             made = burst.made_of(now.catalogue, progress, {})
-            return Version(made, now.compiled.bounded(made)), []
+            if not burst.arrived:
+                return Version(made, now.compiled.bounded(made)), []
+            same = now.compiled.menu.copy() if live else self._new_menu()
+            return Version(made, self._compiled(made, same)), []
         projected = now.compiled.menu
         menu = projected.copy() if live else self._new_menu()
         menu.check(burst.added)

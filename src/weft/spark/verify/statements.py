@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.window import Window as Over
 
+from weft.spark.arrow import is_variant
 from weft.spark.results.sound import Failed
 from weft.spark.verify.compare import Difference, Pair, compare
 from weft.spark.verify.verify import VerifyReport, compute, verify
@@ -77,4 +78,4 @@ def _has_map(kind: T.DataType) -> bool:
         return _has_map(kind.elementType)
     if isinstance(kind, T.StructType):
         return any(_has_map(field.dataType) for field in kind)
-    return isinstance(kind, (T.MapType, T.VariantType))
+    return isinstance(kind, T.MapType) or is_variant(kind)

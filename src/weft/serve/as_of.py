@@ -1,0 +1,54 @@
+"""As-of answers for programs: the running stream is asked through its checkpoint."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from starlette.exceptions import HTTPException
+
+from weft.errors import EngineError
+from weft.serve.models import AsOfAnswers
+from weft.serve.source import ApiSource
+from weft.serve.stream import StreamSource
+from weft.stream.requests import Requests
+
+TIMEOUT = 30.0
+"""Seconds that a running stream has to answer."""
+AT_ONCE = 4
+"""Questions that wait for the stream at a time: it answers one after the other."""
+
+
+class Asking:
+    """Asks the stream, for a few at a time."""
+
+    def __init__(self, source: ApiSource, at_once: int = AT_ONCE) -> None:
+        self._source, self._at_once = source, at_once
+        self._free = threading.BoundedSemaphore(at_once)
+
+    def answer(self, query: str, at: str | None, keys: Sequence[str], limit: int) -> AsOfAnswers:
+        """The answers to a query's window, as of the last micro-batch."""
+        checkpoint = self._running()
+        wanted = {}
+        for key in keys:
+            name, equals, value = key.partition("=")
+            wanted[name] = value if equals else None
+        if not self._free.acquire(blocking=False):
+            raise HTTPException(429, f"{self._at_once} others ask already: try again in a second")
+        try:
+            requests = Requests(checkpoint)
+            ticket = requests.ask_answer(query, at, wanted, limit)
+            return AsOfAnswers(**requests.wait(ticket, TIMEOUT, patience=TIMEOUT))
+        finally:
+            self._free.release()
+
+    def _running(self) -> str:
+        source = self._source
+        if not isinstance(source, StreamSource) or source.checkpoint is None:
+            raise EngineError("this is a stored plan or a job without a checkpoint: no state")
+        if not source.running:
+            raise EngineError(
+                f"no stream runs on this checkpoint: `weft ask {source.name}` reads the state of "
+                f"one that is stopped"
+            )
+        return source.checkpoint

@@ -1,0 +1,62 @@
+"""A tick: word to a stream that no rows have come, and what time it is there all the same.
+
+The driver leaves the last tick in the checkpoint. A second source of the stream takes it from
+there into Spark's own log of offsets, so that a micro-batch that is run again has the same tick,
+and from there every bucket gets a parcel with no rows in it (`weft.engine.tick`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from weft.errors import CheckpointError
+from weft.sinks.files import Folder
+
+SOURCE = "weft_ticks"
+"""What Spark calls the source of the ticks."""
+OFFSET = "weft_tick"
+"""What a tick is called in an offset: by nothing else Spark's reports tell its source."""
+_FILE, _KIND = "tick.json", "tick"
+
+
+class TickFile:
+    """`<checkpoint>/weft/tick.json`: the last tick, in microseconds of event time.
+
+    >>> import tempfile
+    >>> file = TickFile(tempfile.mkdtemp()); file.read() is None
+    True
+    >>> file.write(7); file.read()
+    7
+    """
+
+    def __init__(self, checkpoint: str) -> None:
+        self._folder = Folder(checkpoint).sub("weft")
+
+    def read(self) -> int | None:
+        """The last tick; None if there was none, or the file is damaged.
+
+        Without it nothing is lost: ticks count on from the latest row instead, and the watermark
+        never goes back.
+        """
+        try:
+            return int(self._folder.read(_FILE, _KIND)["time"])
+        except (CheckpointError, OSError):
+            return None
+
+    def write(self, time: int) -> None:
+        """Make this the last tick."""
+        self._folder.write(_FILE, _KIND, {"time": time})
+
+
+def rows_of(report: Mapping[str, Any]) -> int:
+    """The rows that Spark reports of a micro-batch, without those that ticks are.
+
+    >>> rows = {"endOffset": {"logOffset": 3}, "numInputRows": 7}
+    >>> ticks = {"endOffset": {OFFSET: 1700000000000000}, "numInputRows": 2}
+    >>> rows_of({"numInputRows": 9, "sources": [rows, ticks]})
+    7
+    """
+    sources = report.get("sources") or ()
+    ticks = (one for one in sources if OFFSET in str(one["endOffset"]))
+    return int(report["numInputRows"]) - sum(int(one["numInputRows"]) for one in ticks)
