@@ -14,9 +14,10 @@ MINUTES ?= 60
 demo: $(RUNS)
 	$(BIN)/weft demo
 
-# Two processes: pure tests in both, then Spark's batch tests in one and its streams in the other.
+# Two processes, each with one Spark; tests are dealt few by few, so that neither waits for the other.
 test: $(READY) $(CLASSES)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup -m "not integration and not nightly"
+	$(BIN)/python -m pytest --numprocesses 2 --dist load --maxschedchunk 4 \
+	  -m "not integration and not nightly"
 
 # Clusters, kills and commands, each in processes of its own, two files of tests at a time; then the
 # real components, whose Spark has connectors from its start. WEFT_WITHOUT=kafka,... leaves some out.

@@ -1,7 +1,6 @@
 """Order: what is fast and pure fails first; Spark and slow tests come last.
 
-Run in several processes (`make test`), each has a Spark of its own at most: the batch tests stay
-together, and so do the streams.
+Run in several processes (`make test`), each has one Spark of its own at most.
 """
 
 import os
@@ -45,7 +44,3 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if str(config.getoption("markexpr")).startswith("integration"):
         order = {name: at for at, name in enumerate(LONGEST)}
         items.sort(key=lambda item: order.get(item.path.name, len(order)))
-    for item in items:
-        if SPARK in item.path.parents:
-            streams = SPARK / "streaming" in item.path.parents
-            item.add_marker(pytest.mark.xdist_group("streams" if streams else "batch"))

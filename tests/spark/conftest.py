@@ -1,4 +1,8 @@
-"""One Spark for all tests of a process, started by the first test that asks for it."""
+"""One Spark for all tests of a process, started by the first test that asks for it.
+
+Batch tests and streams share it, in whichever order a process gets them: what a test sets in the
+session for a while, it takes back, and one that does not fails by name.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +26,28 @@ def spark() -> Iterator[SparkSession]:
             "spark.sql.session.timeZone": "UTC",
             # Test data has a handful of rows: planning costs more than running.
             "spark.default.parallelism": "2",
+            # The native streams of the comparisons keep their state as weft does.
+            "spark.sql.streaming.stateStore.providerClass": (
+                "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+            ),
         },
     )
-    session.sparkContext.setLogLevel("ERROR")
+    session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture(autouse=True)
+def settings_stay(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test leaves the session as it found it: the next one's answers may hang on a setting."""
+    if "spark" not in request.fixturenames:
+        yield
+        return
+    conf = request.getfixturevalue("spark").conf
+    before = conf.getAll
+    yield
+    after = conf.getAll
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    for name in changed:
+        conf.set(name, before[name]) if name in before else conf.unset(name)
+    assert not changed, f"settings that the test left changed: {sorted(changed)}"

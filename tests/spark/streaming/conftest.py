@@ -1,9 +1,8 @@
-"""One Spark session for the streaming tests, and streams made of files, one per micro-batch."""
+"""Streams made of files, one per micro-batch."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -19,30 +18,16 @@ MINUTE = 60_000_000
 START = 1_700_000_000 * 1_000_000
 
 
-@pytest.fixture(scope="session")
-def spark() -> object:
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    from pyspark.sql import SparkSession
-
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("weft-streaming-tests")
-        .config("spark.python.daemon.module", "weft.spark.daemon")  # as in `local_session`
-        .config("spark.ui.enabled", "false")  # no port, no threads that outlive a test
-        .config("spark.sql.shuffle.partitions", "2")  # two cores; state stores are per partition
-        .config("spark.sql.session.timeZone", "UTC")  # windows are compared as instants
-        .config("spark.driver.memory", "2g")
-        # A handful of rows: generating code for whole stages takes longer than running without.
-        .config("spark.sql.codegen.wholeStage", "false")
-        .config(  # the native queries of the comparisons keep their state as weft does
-            "spark.sql.streaming.stateStore.providerClass",
-            "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-        )
-        .config("spark.sql.streaming.noDataMicroBatches.enabled", "true")
-        .getOrCreate()
-    )
-    session.sparkContext.setLogLevel("OFF")
-    return session
+@pytest.fixture(autouse=True)
+def interpreted(request: pytest.FixtureRequest, settings_stay: None) -> Iterator[None]:
+    """A handful of rows: generating code for whole stages takes longer than running without."""
+    if "spark" not in request.fixturenames:
+        yield
+        return
+    conf, name = request.getfixturevalue("spark").conf, "spark.sql.codegen.wholeStage"
+    conf.set(name, "false")
+    yield
+    conf.unset(name)
 
 
 class Feed:
