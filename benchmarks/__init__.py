@@ -80,6 +80,8 @@ FOLDERS = {
         "sessions",
         "stream",
         "training",
+        "asof",
+        "backfill",
     ),
     "peers": ("peers_batch",),
 }

@@ -105,7 +105,7 @@ def _rows(full: bool) -> Iterator[Row]:
         sink, checkpoint = Timed(f"{folder}/out"), f"{folder}/ck"
         running = loom.start(sink, checkpoint=checkpoint, rate=rows / 60)
         try:
-            _until(lambda: running.progress.batch >= 5)
+            until(lambda: running.progress.batch >= 5)
             run_id = str(running.last_query.runId)
             number = 0
             plain: float | None = None
@@ -141,7 +141,7 @@ def _phase(
     batches = sorted(at for batch, at in sink.began.items() if batch > first and at <= ends)
     check(len(batches) > 2, f"{len(batches)} micro-batches in {seconds} s: too few to tell")
     each = float(np.median(np.diff(batches)))
-    _until(lambda: all(int(one["batch"]) in sink.began for one in told))
+    until(lambda: all(int(one["batch"]) in sink.began for one in told))
     waited = np.array([sink.began[int(one["batch"])] - one["asked"] for one in told] or [0.0])
     rows_per_batch = running.status().rows
     # One process writes some 300 requests a second: a higher rate is as many as it can ask.
@@ -183,7 +183,8 @@ def ask(checkpoint: str, rate: int, seconds: int, number: int) -> list[dict[str,
     return found
 
 
-def _until(condition: Any, seconds: float = 300.0) -> None:
+def until(condition: Any, seconds: float = 300.0) -> None:
+    """Wait until something holds."""
     ends = time.monotonic() + seconds
     while not condition():
         check(time.monotonic() < ends, "waited too long")
@@ -196,7 +197,7 @@ def _check(spark: Any, running: Any, sink: Timed, rows: int, queries: int) -> No
     from weft.spark.verify.native import native
 
     wanted = running.progress.batch + 3
-    _until(lambda: running.progress.batch >= wanted)
+    until(lambda: running.progress.batch >= wanted)
     frontier = running.progress.frontier
     last = (frontier // 1000 - START) // ADVANCE
     first = max(0, last - 8)

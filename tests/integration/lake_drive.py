@@ -1,7 +1,8 @@
 """One lake's part of the tests, in a process of its own: a job from its table into its tables.
 
-Prints as JSON the rows of each query's table after the stream has ended, and after its last
-micro-batch has been run again.
+`FOLDER KIND` prints as JSON the rows of each query's table after the stream has ended, and after
+its last micro-batch has been run again; `FOLDER KIND altered` those of a stream whose table is
+altered between its runs.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ import json
 import sys
 from pathlib import Path
 
-from kafka_messages import closing, trades
-from pyspark.sql import SparkSession
+from kafka_messages import Trade, closing, trades
+from pyspark.sql import DataFrame, SparkSession
 
 from weft.cli.stream import started
+from weft.errors import WeftError
 from weft.job import load_job
 from weft.job.model import Job
 from weft.sinks import DeltaSink, IcebergSink
@@ -48,13 +50,22 @@ PLACES = {
 }
 
 
-def fill(spark: SparkSession, folder: Path, kind: str) -> None:
-    """The source table, in several commits and out of order."""
+def parts() -> list[list[Trade]]:
+    """What is sent, by commits and out of order."""
     sent = trades(600)
-    for number, part in enumerate([sent[:250], sent[250:500], sent[500:], closing()]):
-        rows = [(row.at, row.symbol, row.size) for row in part]
-        frame = spark.createDataFrame(rows, "at long, symbol string, size long").coalesce(1)
-        frame = frame.selectExpr("timestamp_seconds(at) AS ts", "symbol", "size")
+    return [sent[:250], sent[250:500], sent[500:], closing()]
+
+
+def rows_of(spark: SparkSession, part: list[Trade]) -> DataFrame:
+    rows = [(row.at, row.symbol, row.size) for row in part]
+    frame = spark.createDataFrame(rows, "at long, symbol string, size long").coalesce(1)
+    return frame.selectExpr("timestamp_seconds(at) AS ts", "symbol", "size")
+
+
+def fill(spark: SparkSession, folder: Path, kind: str) -> None:
+    """The source table, in several commits."""
+    for number, part in enumerate(parts()):
+        frame = rows_of(spark, part)
         if kind == "delta":
             frame.write.format("delta").mode("append").save(str(folder / "in"))
         elif number == 0:
@@ -84,10 +95,15 @@ def run(spark: SparkSession, job: Job) -> int:
     return sum(query.answers for query in running.status().queries)
 
 
-def main(folder: Path, kind: str) -> None:
+def made_job(folder: Path, kind: str) -> Job:
     text = JOB.format(kind=kind, folder=folder, **PLACES[kind])
     (folder / "job.yaml").write_text(text)
-    job = load_job(folder / "job.yaml")
+    return load_job(folder / "job.yaml")
+
+
+def twice(folder: Path, kind: str) -> None:
+    """A stream to its end, and its last micro-batch again."""
+    job = made_job(folder, kind)
     with job_session(job) as spark:
         fill(spark, folder, kind)
         run(spark, job)
@@ -101,5 +117,29 @@ def main(folder: Path, kind: str) -> None:
         print(json.dumps({**found, "after": answers(spark, folder, kind)}))
 
 
+def altered(folder: Path, kind: str) -> None:
+    """A Delta table gets a column and, when all rows are through, another name for one."""
+    assert kind == "delta"
+    job, table = made_job(folder, kind), f"delta.`{folder}/in`"
+    with job_session(job) as spark:
+        for number, part in enumerate(parts()):
+            frame = rows_of(spark, part)
+            if number:
+                frame = frame.selectExpr("*", "concat('at ', symbol) AS venue")
+            writer = frame.write.format("delta").mode("append").option("mergeSchema", "true")
+            writer.save(str(folder / "in"))
+            run(spark, job)
+        found: dict[str, object] = {"spark": spark.version, "after": answers(spark, folder, kind)}
+        named = "'delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', "
+        spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({named}'delta.minWriterVersion' = '5')")
+        spark.sql(f"ALTER TABLE {table} RENAME COLUMN size TO amount")
+        try:
+            run(spark, job)
+        except WeftError as error:
+            found["refused"] = str(error)
+        print(json.dumps({**found, "unchanged": answers(spark, folder, kind)}))
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    act = altered if sys.argv[3:] == ["altered"] else twice
+    act(Path(sys.argv[1]), sys.argv[2])

@@ -5,9 +5,11 @@ Neither Delta Lake nor Iceberg has one for the newest (weft.spark.connectors say
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,19 +18,23 @@ from weft.errors import EngineError
 from weft.spark import connectors
 
 
-def drive(folder: Path, kind: str) -> subprocess.CompletedProcess[str]:
-    """Run lake_drive.py on that Spark."""
+def drive(folder: Path, kind: str, version: str, *act: str) -> dict[str, Any]:
+    """Run lake_drive.py on a Spark; what it told at its end."""
     try:
-        connectors.settings([kind], LAKES)
+        connectors.settings([kind], version)
     except EngineError as error:
         pytest.fail(f"{kind}: {error}")
-    return subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("lake_drive.py")), str(folder), kind],
-        env=environ(LAKES),
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("lake_drive.py")), str(folder), kind, *act],
+        env=environ(version),
         capture_output=True,
         text=True,
         timeout=300,
     )
+    assert done.returncode == 0, done.stderr[-4000:]
+    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert told["spark"] == version
+    return told
 
 
 if __name__ == "__main__":

@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from pyspark import __version__ as INSTALLED
 
 from oldest_pyspark import LAKES, environ, oldest_version
 
 pytestmark = pytest.mark.integration
 DRIVE = Path(__file__).with_name("versions_drive.py")
-EVERY = (oldest_version(), LAKES, "4.2.1")
+EVERY = (oldest_version(), LAKES, "4.2.1", INSTALLED)
 """Of each line one; the newest is the one that all other tests run on."""
 
 
@@ -29,7 +30,7 @@ def command(act: str, folder: Path) -> list[str]:
     [EVERY[0], *(pytest.param(version, marks=pytest.mark.nightly) for version in EVERY[1:])],
 )
 def test_a_batch_a_stream_a_kill_and_a_restart(version, tmp_path):
-    env = environ(version)
+    env = dict(os.environ) if version == INSTALLED else environ(version)
     victim = subprocess.Popen(
         command("stream", tmp_path),
         stdout=subprocess.PIPE,

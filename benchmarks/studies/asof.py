@@ -1,0 +1,139 @@
+"""As-of reads beside a running stream: how long they take, and what they take from the stream.
+
+A stream of large micro-batches runs as fast as it goes. Meanwhile somebody reads the open window of
+a query ten times a second: one key, then all keys. The first read of a micro-batch runs a Spark job
+on the same cores, later ones find what it left. Told are the seconds of a read and the rows per
+second beside those without a reader. Some answers are compared with Spark's own over the rows up to
+the micro-batch that they name.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from benchmarks.studies.churn import ADVANCE, START, Timed, same_rows, source, until
+from benchmarks.studies.micro_batches import session
+from benchmarks.support.harness import Claim, Row, Rows, check, noted
+from weft.query.query import Query
+from weft.query.window import Window
+
+PICTURE = None
+LOSS = 0.10
+"""Our target: the part of the rows per second that readers may take."""
+EVERY = 0.1
+"""Seconds from one read to the next."""
+AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
+READERS: Mapping[str, dict[str, Any] | None] = {"nobody": None, "one key": {"k": 7}, "all keys": {}}
+
+
+def run(full: bool) -> Rows:
+    """The quick form has a tenth of the rows and shorter phases."""
+    return noted(_rows(full))
+
+
+def queries() -> list[Query]:
+    """Sixteen windows by the minute; the first is the one that is read."""
+    return [
+        Query(
+            f"q{n}", aggs=AGGS, by=["k"], window=Window(range=f"{5 + n} minutes", slide="1 minute")
+        )
+        for n in range(16)
+    ]
+
+
+def _rows(full: bool) -> Iterator[Row]:
+    from weft.spark.loom import Loom
+
+    rows, seconds = (1_000_000, 60) if full else (100_000, 15)
+    spark = session()
+    with tempfile.TemporaryDirectory(prefix="weft-bench-", ignore_cleanup_errors=True) as folder:
+        loom = Loom(source(spark, rows), time="ts", watermark="0 seconds")
+        for query in queries():
+            loom.add(query)
+        sink = Timed(f"{folder}/out")
+        running = loom.start(sink, checkpoint=f"{folder}/ck", rate=rows / 60)
+        try:
+            until(lambda: running.progress.batch >= 5)
+            running.answer("q0")  # the first read of a stream compiles
+            plain = 0.0
+            for who, keys in READERS.items():
+                row, answers = _phase(running, sink, keys, seconds)
+                plain = plain or row["micro-batches per s"]
+                row["of rows per s without"] = row["micro-batches per s"] / plain
+                for found in answers:
+                    _check(spark, running, found, rows, keys or {})
+                yield {"rows": rows, "reads": who, **row}
+        finally:
+            running.stop()
+            spark.stop()
+
+
+def _phase(running: Any, sink: Timed, keys: Any, seconds: int) -> tuple[Row, list[Any]]:
+    """So many seconds with a reader; what it met, and its first and last answer."""
+    first, began = max(sink.began), time.time()
+    took: list[tuple[float, bool]] = []
+    answers: list[Any] = []
+    while time.time() < began + seconds:
+        at = time.perf_counter()
+        if keys is not None:
+            found = running.answer("q0", keys=keys)
+            is_new = not answers or found.batch != answers[-1].batch
+            took.append((time.perf_counter() - at, is_new))
+            answers = [*answers[:1], found]
+        time.sleep(max(0.0, EVERY - (time.perf_counter() - at)))
+    at = sorted(when for batch, when in sink.began.items() if batch > first)
+    check(len(at) > 2, f"{len(at)} micro-batches in {seconds} s: too few to tell")
+
+    def quantile(among: list[float], q: float) -> float:
+        return float(np.quantile(among, q)) if among else 0.0
+
+    every = [one for one, _ in took]
+    fresh = [one for one, is_new in took if is_new]
+    return {
+        "reads in all": len(took),
+        "p50 s": quantile(every, 0.5),
+        "p99 s": quantile(every, 0.99),
+        "p50 s of first reads": quantile(fresh, 0.5),
+        "micro-batches per s": (len(at) - 1) / (at[-1] - at[0]),
+    }, answers
+
+
+def _check(spark: Any, running: Any, found: Any, rows: int, keys: Mapping[str, Any]) -> None:
+    """An answer beside Spark's own over the rows of its window up to its micro-batch."""
+    from weft.spark.verify.native import native
+
+    start, end = found.window
+    first = max(0, (start // 1000 - START) // ADVANCE)
+    batch = same_rows(spark, rows, first, found.batch + 1)
+    expected = native(batch, running.axis, queries()[0])
+    expected = expected.where(f"unix_micros(window.start) = {start}")
+    for name, value in keys.items():
+        expected = expected.where(f"{name} = {value}")
+    mine = sorted(tuple(row[name] for name in ("k", *AGGS)) for row in found.table.to_pylist())
+    theirs = sorted(tuple(row[name] for name in ("k", *AGGS)) for row in expected.collect())
+    said = f"[{start}, {end}) as of micro-batch {found.batch}"
+    check(mine == theirs and len(mine) > 0, f"{said}: {mine[:3]}, expected {theirs[:3]}")
+
+
+def claim(rows: Rows) -> Claim:
+    """One key and all keys, beside nobody."""
+    by = {row["reads"]: row for row in rows if row["reads"] != "nobody"}
+    worst = min(float(row["of rows per s without"]) for row in by.values())
+    return Claim(
+        f"none: at most {LOSS:.0%} of the rows per s lost to a reader of {1 / EVERY:g} times a s",
+        "; ".join(
+            f"{who}: p50 {row['p50 s'] * 1e3:,.0f} ms, p99 {row['p99 s'] * 1e3:,.0f} ms, "
+            f"{1 - row['of rows per s without']:.0%} of the rows per s lost"
+            for who, row in by.items()
+        ),
+        worst >= 1 - LOSS,
+        also=tuple(
+            f"{who}: the first read of a micro-batch {row['p50 s of first reads']:.2f} s (median)"
+            for who, row in by.items()
+        ),
+    )

@@ -1,0 +1,186 @@
+"""A window of 30 days that comes late: by history, and by a stream that has run from the start.
+
+Both answer the same query over the same 30 days of rows and one more. The stream from the start
+reads a day to a micro-batch. The other one runs already, with a query of its own; the late query is
+added with the 30 days as history. Told are the seconds until the late query has its first answers,
+which are compared with Spark's.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.studies.churn import until
+from benchmarks.studies.micro_batches import session
+from benchmarks.support.harness import Claim, Row, Rows, check, noted
+from weft.query.query import Query
+from weft.query.window import Window
+
+PICTURE = None
+DAYS = 30
+DAY = 86_400_000_000
+START = 1_700_006_400_000_000  # a full day
+SCHEMA = "ts timestamp, k int, x bigint"
+AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
+LATE = Query("month", aggs=AGGS, by=["k"], window=Window(range="30 days", slide="1 hour"))
+OWN = Query("hour", aggs=AGGS, by=["k"], window=Window(range="1 hour"))
+LIVE = 24
+"""Files of the day after: an hour each."""
+
+
+def run(full: bool) -> Rows:
+    """The quick form has a twentieth of the rows and a tenth of the keys."""
+    return noted(_rows(full))
+
+
+def written(folder: Path, day: float, days: float, rows: int, keys: int) -> None:
+    """A file with the rows of some time."""
+    random = np.random.default_rng(int(day * 1000))
+    at = START + np.sort(random.integers(int(day * DAY), int((day + days) * DAY), rows))
+    table = pa.table(
+        {
+            "ts": pa.array(at, pa.timestamp("us", "UTC")),
+            "k": pa.array(random.integers(0, keys, rows).astype(np.int32)),
+            "x": pa.array(random.integers(0, 1_000, rows)),
+        }
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    number = len(list(folder.iterdir()))
+    path = folder / f"{number:04d}.parquet"
+    hidden = folder / f".{number}"
+    pq.write_table(table, hidden)
+    os.utime(hidden, (1_000_000 + number, 1_000_000 + number))
+    hidden.rename(path)
+
+
+def _rows(full: bool) -> Iterator[Row]:
+    rows, keys = (10_000_000, 1_000) if full else (500_000, 100)
+    spark = session()
+    try:
+        with tempfile.TemporaryDirectory(prefix="weft-bench-", ignore_cleanup_errors=True) as made:
+            folder = Path(made)
+            for day in range(DAYS):
+                written(folder / "past", day, 1, rows // DAYS, keys)
+            size = {"rows": rows, "keys": keys}
+            yield {**size, **from_the_start(spark, folder, rows, keys)}
+            yield {**size, **by_history(spark, folder, rows, keys)}
+    finally:
+        spark.stop()
+
+
+def hour(folder: Path, number: int, rows: int, keys: int) -> None:
+    """An hour of the day after."""
+    written(folder, DAYS + number / LIVE, 1 / LIVE, rows // DAYS // LIVE, keys)
+
+
+def started(spark: Any, folder: Path, name: str, query: Query) -> Any:
+    """A stream over the files of a folder, a file a micro-batch."""
+    from weft.spark.loom import Loom
+
+    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+    # The past is as old as its rows; a stream passes over files older than the newest by a week.
+    reader = reader.option("maxFileAge", "10000 days")
+    loom = Loom(reader.parquet(str(folder / name)), time="ts", watermark="0 seconds")
+    loom.add(query)
+    return loom.start(
+        str(folder / f"out-{name}"),
+        checkpoint=str(folder / f"ck-{name}"),
+        trigger="100 milliseconds",
+    )
+
+
+def from_the_start(spark: Any, folder: Path, rows: int, keys: int) -> Row:
+    """The stream reads the 30 days, and then the hours after."""
+    live = folder / "whole"
+    live.mkdir()
+    for path in sorted((folder / "past").iterdir()):
+        os.link(path, live / path.name)
+    began = time.perf_counter()
+    running = started(spark, folder, "whole", LATE)
+    try:
+        _until_answered(running, live, rows, keys)
+        return {
+            "way": "stream from the start",
+            "seconds": time.perf_counter() - began,
+            "answers": _checked(spark, running, folder, live),
+        }
+    finally:
+        running.stop()
+
+
+def by_history(spark: Any, folder: Path, rows: int, keys: int) -> Row:
+    """A stream runs; the query comes with the past as its history."""
+    live = folder / "late"
+    hour(live, 0, rows, keys)  # the stream's own rows so far
+    running = started(spark, folder, "late", OWN)
+    try:
+        until(lambda: running.progress.batch >= 0)
+        # The history has every row before the seam: the past, and what the stream has seen.
+        history = spark.read.schema(SCHEMA).parquet(
+            str(folder / "past"), str(live / "0000.parquet")
+        )
+        began = time.perf_counter()
+        running.add(LATE, history=history)
+        added = time.perf_counter() - began
+        _until_answered(running, live, rows, keys, first=1)
+        return {
+            "way": "history",
+            "seconds": time.perf_counter() - began,
+            "seconds until it was added": added,
+            "answers": _checked(spark, running, folder, folder / "past", live),
+        }
+    finally:
+        running.stop()
+
+
+def _until_answered(running: Any, live: Path, rows: int, keys: int, first: int = 0) -> None:
+    """Hours come until the late query has been answered."""
+    for number in range(first, LIVE):
+        hour(live, number, rows, keys)
+        begins = START + DAYS * DAY + number * DAY // LIVE
+        until(lambda begins=begins: (running.progress.max_event_time or 0) >= begins, 900.0)
+        ends = time.monotonic() + 5.0  # windows are closed by the micro-batch after
+        while time.monotonic() < ends:
+            if running.status().query("month").answers:
+                return
+            time.sleep(0.02)
+    check(False, "a day has passed and the query is not answered")
+
+
+def _checked(spark: Any, running: Any, folder: Path, *places: Path) -> int:
+    """The late query's answers of the day after beside Spark's; how many there are."""
+    from weft.sinks import read_results
+    from weft.spark.verify.native import native
+
+    low, frontier = START + DAYS * DAY, running.progress.frontier
+    between = f"unix_micros(window.end) > {low} AND unix_micros(window.end) <= {frontier}"
+    found = read_results(spark, str(folder / f"out-{places[-1].name}"), "month").where(between)
+    every = spark.read.schema(SCHEMA).parquet(*map(str, places))
+    expected = native(every.where(f"unix_micros(ts) < {frontier}"), running.axis, LATE)
+    expected = expected.where(between)
+    count = expected.count()
+    wrong = expected.exceptAll(found).count() + found.exceptAll(expected).count()
+    check(wrong == 0 and count > 0, f"{wrong} rows differ from Spark's {count}")
+    return int(count)
+
+
+def claim(rows: Rows) -> Claim:
+    """Seconds by history beside those of a stream from the start."""
+    by = {row["way"]: row for row in rows}
+    start, history = by["stream from the start"], by["history"]
+    ratio = start["seconds"] / history["seconds"]
+    return Claim(
+        "none: sooner than a stream from the start",
+        f"{history['seconds']:.1f} s by history, {start['seconds']:.1f} s from the start: "
+        f"{ratio:.1f}x",
+        ratio > 1,
+    )

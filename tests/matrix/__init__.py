@@ -1,0 +1,1 @@
+"""Which Spark does what: tests that exist, run on every release of PySpark that weft claims."""
