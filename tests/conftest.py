@@ -19,8 +19,11 @@ def pytest_configure() -> None:
 
     Without the second compiler, whose code pays after minutes only, and with classes that were
     archived, Spark is there in a third of the time. Processes that tests start inherit it.
+
+    Java gives the first compiler by itself 48 MB for its code, which a few hundred tests fill: then
+    it throws code away and compiles it again, or stops compiling.
     """
-    options = "-XX:TieredStopAtLevel=1 -Xlog:disable"
+    options = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xlog:disable"
     if CLASSES.exists():
         options += f" -XX:SharedArchiveFile={CLASSES} -Xshare:auto"
     os.environ.setdefault("SPARK_SUBMIT_OPTS", options)
