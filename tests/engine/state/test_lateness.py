@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_bucket import Definition, Stream, batches, program, service
 
-from tests.engine.state.test_bucket import Definition, Stream, batches, program, service
 from weft.engine.finals.registry import STRUCTURES
 from weft.engine.program import FAR, Program, QueryWindows
 from weft.engine.state import bucket as bucket_module

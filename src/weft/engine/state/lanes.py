@@ -183,10 +183,20 @@ class LaneState:
             self.name, structure, self._frames(structure), self.lane.ranges, self, self.bucket
         )
         self.sliding = made
-        if "signature" in self.meta and not made.restore(self.meta):
+        if "signature" in self.meta and not (self._reaches() and made.restore(self.meta)):
             self.close_down()
             self.sliding = made
         return made
+
+    def _reaches(self) -> bool:
+        """Whether the structure has all that open windows reach: a backfilled query asks for older
+        slices than those that it joins."""
+        known = self.meta.get("oldest", [])
+        wanted = self.lane.oldest_open(self.bucket.frontier).values()
+        return len(known) == len(wanted) and all(
+            start is None or (first is not None and first <= start)
+            for first, start in zip(known, wanted, strict=True)
+        )
 
     def close_down(self) -> None:
         """Let go of the structure; the slices stay."""
