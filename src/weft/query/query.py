@@ -229,7 +229,7 @@ class Query:
         try:
             return read(given)
         except QueryError as error:
-            raise self._fail(str(error)) from None
+            raise self._fail(str(error), type(error)) from None
 
     def _read_shown(
         self, given: Iterable[tuple[str, str]] | None
