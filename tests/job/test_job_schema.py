@@ -35,8 +35,9 @@ FULL = {
     },
     "queries": [
         {"name": "a", "aggs": {"n": "count(*)"}, "range": "1 hour", "slide": 5, "offset": "1 day",
-         "where": "x > 1", "by": ["k"], "having": "n > 1", "owner": "ann"},
-        {"name": "b", "sql": "SELECT 1", "owner": "bob"},
+         "where": "x > 1", "by": ["k"], "having": "n > 1", "owner": "ann",
+         "lateness": "10 minutes"},
+        {"name": "b", "sql": "SELECT 1", "owner": "bob", "lateness": 5},
         {"files": ["c.sql"], "owner": "eve"},
         {"files": "d.sql"},
     ],

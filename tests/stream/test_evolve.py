@@ -169,6 +169,16 @@ def test_a_restart_with_the_old_list_of_queries_changes_nothing(tmp_path):
     assert changed.entry("a").number not in {entry.number for entry in now.entries}
 
 
+def test_a_catalogue_keeps_the_order_of_outputs(tmp_path):
+    """It is that of the answers' columns, and part of what a query means."""
+    asked = query("a", 10, aggs={"n": "count(*)", "hi": "max(x)", "lo": "min(x)"})
+    files = CatalogueFiles(str(tmp_path))
+    files.write(first_catalogue(planned(asked), SETTINGS))
+    now = files.latest()
+    assert list(now.queries[0].aggs) == ["n", "hi", "lo"]
+    assert reconciled(now, files.ever(), [asked], at(101, 95)) is now
+
+
 def test_catalogues_that_are_long_past_leave_their_queries_only(tmp_path):
     a, b = query("a", 10), query("b", 7)
     files = CatalogueFiles(str(tmp_path))

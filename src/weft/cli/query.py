@@ -11,6 +11,7 @@ import click
 
 from weft.cli.jobs import job_argument, json_option, read_job, spark_for
 from weft.cli.output import echo_json, number, size, table
+from weft.query.duration import read_number
 from weft.query.query_limits import QueryLimits
 from weft.stream.instants import shown_instant
 
@@ -49,6 +50,11 @@ def query() -> None:
 )  # fmt: skip
 @click.option("--limits", help="What it may use: groups=10000,over=pause; see `weft query limit`.")
 @click.option("--owner", help="Whom its costs are charged to; a comment '-- owner: x' says it too.")
+@click.option(
+    "--lateness", metavar="DURATION",
+    help="How much longer than the watermark says it takes late rows, such as '10 minutes'; a "
+    "comment '-- lateness: 10 minutes' says it too.",
+)  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Change nothing; say whether it needs a restart.")
 @TIMEOUT
 @json_option
@@ -63,6 +69,7 @@ def add(
     history: str | None,
     limits: str | None,
     owner: str | None,
+    lateness: str | None,
     dry_run: bool,
     timeout: float,
     as_json: bool,
@@ -84,6 +91,8 @@ def add(
         asked = [one.limited(QueryLimits.read(limits)) for one in asked]
     if owner is not None:
         asked = [one.owned(owner) for one in asked]
+    if lateness is not None:
+        asked = [one.late_by(read_number(lateness)) for one in asked]
 
     @cache
     def rows() -> Any:

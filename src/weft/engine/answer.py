@@ -54,6 +54,11 @@ class DueWindows:
     after: int = -FAR
     upto: int = FAR
 
+    @classmethod
+    def closing(cls, service: QueryWindows, frontier: int, watermark: int) -> DueWindows:
+        """Those that the watermark closes, `frontier` being where it was before."""
+        return cls(service, service.own_frontier(frontier), service.own_frontier(watermark))
+
     def starts(self, stretches: Sequence[tuple[int, int]], bounds: Bounds) -> Int64:
         """Starts of those windows that may hold any of these stretches of slices."""
         times = (self.after, self.upto)

@@ -41,6 +41,8 @@ class QueryWindows:
     session: bool = False
     """Whether they are sessions, of which `range` is the gap."""
     scale: Scale = UNITS
+    lateness: int = 0
+    """How much longer than the watermark says its windows stay open, in units of the axis."""
 
     @classmethod
     def of(
@@ -53,12 +55,23 @@ class QueryWindows:
         keys: tuple[int, ...] = (),
         predicate: int | None = None,
         parts: tuple[int, ...] = (),
+        lateness: int = 0,
     ) -> QueryWindows:
         """Those of a window."""
         session = isinstance(window, Session)
-        return cls(
-            query, *window.steps, since, until, keys, predicate, parts, session, window.scale
-        )
+        steps, scale = window.steps, window.scale
+        return cls(query, *steps, since, until, keys, predicate, parts, session, scale, lateness)
+
+    def own_frontier(self, frontier: int) -> int:
+        """Its windows that end at or before it are closed, `frontier` being the stream's.
+
+        It begins at the epoch, as the watermark of a query with a longer delay does.
+
+        >>> tens = QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, (), lateness=8)
+        >>> tens.own_frontier(30), tens.own_frontier(5)
+        (22, 0)
+        """
+        return max(frontier - self.lateness, min(frontier, 0))
 
     def next_start(self, frontier: int) -> int | None:
         """The start of the first window that is still open, or None if all are closed.
@@ -67,7 +80,8 @@ class QueryWindows:
         5
         """
         scale = self.scale  # the smallest start that is still open
-        bound = max(scale.floor(frontier) - self.range + 1, scale.ceil(self.since))
+        closed = scale.floor(self.own_frontier(frontier))
+        bound = max(closed - self.range + 1, scale.ceil(self.since))
         start = scale.time(bound + (self.phase - bound) % self.slide)
         return start if start < self.until else None
 
@@ -111,7 +125,8 @@ class QueryWindows:
         latest = numbers - (numbers - self.phase) % self.slide
         starts, ends = self.scale.times(latest), self.scale.times(latest + self.range)
         served = (starts >= self.since) & (starts < self.until)
-        return served & (latest + self.range > numbers) & (ends <= frontier)
+        closed = ends <= self.own_frontier(frontier)
+        return served & (latest + self.range > numbers) & closed
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from weft.query.sql.reading import Statement
 from weft.query.trust import check_untrusted
 from weft.query.workload import Workload
 
-_FIELD = re.compile(r"\b(name|aggs|range|slide|offset|where|by|having)(?:\['([^']*)'\])?=")
+_FIELD = re.compile(r"\b(name|aggs|range|slide|offset|where|by|having|lateness)(?:\['([^']*)'\])?=")
 
 
 @dataclass

@@ -53,6 +53,15 @@ def parse_duration(value: Duration, field: str) -> int:
     return micros
 
 
+def read_number(text: str) -> str | int:
+    """A duration in a text: a whole number stands for itself, on an integer axis.
+
+    >>> read_number("10 minutes"), read_number("10")
+    ('10 minutes', 10)
+    """
+    return int(text) if text.isdecimal() and len(text) <= DIGITS else text
+
+
 def _parse_interval(text: str, field: str) -> int:
     body = text.strip().lower()
     body = body.removeprefix("interval").strip()

@@ -14,6 +14,7 @@ queries:
     having: n > 10
     limits: {groups: 10000, over: pause}   # what it may use of a stream
     owner: payments         # whom its part of a stream's costs is charged to
+    lateness: 10 minutes    # how much longer than the watermark says it takes late rows
   - name: hourly_hi
     sql: SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol
 """
@@ -40,7 +41,7 @@ from weft.query.workload import Workload
 
 _TOP = ("queries", "rate")
 _WINDOW = ("range", "slide", "offset", "zone")
-_QUERY = ("name", "aggs", *_WINDOW, "gap", "where", "by", "having", "limits", "owner")
+_QUERY = ("name", "aggs", *_WINDOW, "gap", "where", "by", "having", "limits", "owner", "lateness")
 _SUFFIXES = (".yaml", ".yml", ".json", ".sql")
 
 
@@ -117,19 +118,21 @@ def read_entry(entry: Any, position: int) -> list[Query]:
     if not isinstance(entry, Mapping):
         raise WorkloadError(f"{quoted(entry)} is not a query: a mapping with name, aggs and range")
     if "sql" in entry:
-        _check_fields(entry, ("name", "sql", "limits", "owner"), "a query in sql")
+        _check_fields(entry, ("name", "sql", "limits", "owner", "lateness"), "a query in sql")
         if not isinstance(entry["sql"], str):
             raise WorkloadError(f"sql={quoted(entry['sql'])} is not a text")
         found = parse_queries(entry["sql"], name=entry.get("name") or f"q{position}", whole=True)
         limits = QueryLimits.of(entry.get("limits"))
         found = found if limits is None else [query.limited(limits) for query in found]
+        if entry.get("lateness") is not None:
+            found = [query.late_by(entry["lateness"]) for query in found]
         return [query.owned(entry.get("owner") or query.owner) for query in found]
     _check_fields(entry, _QUERY, "a query")
     for field in ("name", "aggs", *(("range",) if entry.get("gap") is None else ())):
         if field not in entry:
             raise WorkloadError(f"{field} is missing")
     window = _window(entry)
-    optional = ("where", "having", "limits", "owner")
+    optional = ("where", "having", "limits", "owner", "lateness")
     rest = {name: entry[name] for name in optional if entry.get(name) is not None}
     by = entry.get("by") or ()
     if not isinstance(by, (str, list, tuple)):

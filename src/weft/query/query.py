@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from weft.algebra.aggregate import Aggregate
 from weft.algebra.part import Part
 from weft.errors import AggregateError, ExpressionError, QueryError, WindowError
 from weft.query.calls import is_aggregate
+from weft.query.duration import Duration, format_duration
 from weft.query.expression import columns, normalise
 from weft.query.finish import Finish
 from weft.query.keys import Key, read_key
@@ -21,7 +22,7 @@ from weft.query.quoting import LONG, quoted
 from weft.query.source import Source
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, Op, rebuild
-from weft.query.window import Window
+from weft.query.window import Window, parse_lateness
 
 Value = TypeVar("Value")
 
@@ -41,7 +42,9 @@ class Query:
 
     `limits` say how much of a stream the query may use (`QueryLimits`, or a mapping such as
     `{"groups": 10_000, "over": "pause"}`); a batch has no use for them. `owner` is whom its part of
-    the stream's costs is charged to: a team, a customer, a person.
+    the stream's costs is charged to: a team, a customer, a person. `lateness` is how much longer
+    than the stream's watermark says its windows stay open on a stream, take late rows and wait to
+    be answered ("10 minutes"); as if the query ran by itself with that much more watermark delay.
 
     >>> q = Query("big", aggs={"n": "count(*)", "value": "sum(price * volume)"},
     ...           window=Window(range="12 minutes", slide="5 minutes"),
@@ -70,6 +73,9 @@ class Query:
     """What a statement makes of the answers; None: they are what is asked for."""
     owner: str | None
     """Whom its costs are charged to; no part of the meaning."""
+    lateness: int
+    """How much longer than the watermark says its windows stay open on a stream: microseconds, or
+    units of an integer axis."""
     _aggs: tuple[tuple[str, str], ...]
 
     def __init__(
@@ -87,6 +93,7 @@ class Query:
         shown: Iterable[tuple[str, str]] | None = None,
         finish: Finish | Mapping[str, Any] | None = None,
         owner: str | None = None,
+        lateness: Duration | None = None,
     ) -> None:
         check_query_name(name)
         object.__setattr__(self, "name", name)
@@ -120,6 +127,8 @@ class Query:
         object.__setattr__(self, "limits", self._of(QueryLimits.of, limits))
         object.__setattr__(self, "finish", self._of(Finish.of, finish))
         object.__setattr__(self, "owner", self._of(check_owner, owner))
+        late = self._of(partial(parse_lateness, window=window), lateness)
+        object.__setattr__(self, "lateness", late)
         object.__setattr__(self, "shown", self._read_shown(shown))
         object.__setattr__(self, "_aggs", tuple(aggs.items()))
         self._check()
@@ -191,6 +200,17 @@ class Query:
         """The same query with another owner."""
         return self if owner == self.owner else Query.from_dict({**self.to_dict(), "owner": owner})
 
+    def late_by(self, lateness: Duration | None) -> Query:
+        """The same query with another lateness."""
+        return Query.from_dict({**self.to_dict(), "lateness": lateness})
+
+    @property
+    def lateness_given(self) -> str | int | None:
+        """The lateness as it may be given; None if there is none."""
+        if not self.lateness:
+            return None
+        return format_duration(self.lateness) if self.window.axis == "time" else self.lateness
+
     def over(self, window: Window) -> Query:
         """The same query over other windows."""
         return Query.from_dict({**self.to_dict(), "window": window.to_dict()})
@@ -209,7 +229,7 @@ class Query:
         try:
             return read(given)
         except QueryError as error:
-            raise self._fail(str(error)) from None
+            raise self._fail(str(error), type(error)) from None
 
     def _read_shown(
         self, given: Iterable[tuple[str, str]] | None
@@ -262,7 +282,7 @@ class Query:
     def _meaning(self) -> tuple[object, ...]:
         named = tuple((key.name.casefold(), key.expression) for key in self.keys)
         asked = (self.name, self.outputs, self.window, self.predicate, named, self.having_filter)
-        return (*asked, self.finish)
+        return (*asked, self.finish, self.lateness)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Query):
@@ -278,6 +298,7 @@ class Query:
         terms += [f"by={list(self.by)!r}"] if self.by else []
         terms += [f"having={self.having!r}"] if self.having is not None else []
         terms += [f"finish={self.finish.sql!r}"] if self.finish is not None else []
+        terms += [f"lateness={self.lateness_given!r}"] if self.lateness else []
         return f"Query({', '.join(terms)})"
 
     def _repr_html_(self) -> str:
@@ -285,6 +306,7 @@ class Query:
 
         rows = [{"output": name, "is": sql} for name, sql in self._aggs]
         terms = {"where": self.where, "by": ", ".join(self.by), "having": self.having}
+        terms["lateness"] = str(self.lateness_given or "")
         asked = "; ".join(f"{name} {text}" for name, text in terms.items() if text)
         return table(f"query {self.name!r}: {self.window!r}", rows, note=asked)
 
@@ -303,6 +325,7 @@ class Query:
             "shown": self.shown and [list(pair) for pair in self.shown],
             "finish": self.finish and self.finish.to_dict(),
             "owner": self.owner,
+            "lateness": self.lateness_given,
         }
 
     @classmethod
@@ -325,4 +348,5 @@ class Query:
             shown=data.get("shown"),
             finish=data.get("finish"),
             owner=data.get("owner"),
+            lateness=data.get("lateness"),
         )

@@ -217,6 +217,29 @@ def parse_gap(gap: Duration) -> int:
     return found
 
 
+def parse_lateness(lateness: Duration | None, window: Window) -> int:
+    """How much longer windows stay open than the watermark says, in units of their axis.
+
+    >>> parse_lateness("10 minutes", Window(range="1 hour")), parse_lateness(5, Window(range=10))
+    (600000000, 5)
+    """
+    if lateness is None:
+        return 0
+    found, given = parse_duration(lateness, "lateness"), f"lateness={quoted(lateness)}"
+    if found < 0:
+        raise WindowError(f"{given} is negative: accepted is 0 or longer, such as '10 minutes'")
+    axis = "integer" if isinstance(lateness, int) else "time"
+    if found and axis != window.axis:
+        other = "a whole number" if window.axis == "integer" else "a duration such as '10 minutes'"
+        raise WindowError(f"{given} is of another axis than the windows: accepted is {other}")
+    if axis == "time" and found % 1000:
+        raise WindowError(
+            f"{given} is finer than a millisecond, which Spark counts watermarks in: accepted are "
+            f"whole milliseconds"
+        )
+    return found
+
+
 _STEPS = tuple(accumulate([1, *[10] * 6, 5, 3, 4, 5, 3, 4, 6, 2, 2], mul))
 """Lengths of slices for sessions, each a multiple of the one before: a microsecond, ten, ..., 1, 5
 and 15 seconds, 1, 5 and 15 minutes, 1, 6 and 12 hours, a day."""

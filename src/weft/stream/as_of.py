@@ -49,7 +49,8 @@ class AsOf:
     window: tuple[int, int] | None
     """Start and end, in units of the axis; None for sessions, each of which has its own."""
     watermark: int
-    """Where the watermark was, in units of the axis: windows that end by it are closed."""
+    """Where the query's watermark was, in units of the axis: windows that end by it are closed. The
+    stream's is later by the query's lateness."""
     table: pa.Table
 
     def __len__(self) -> int:
@@ -125,7 +126,7 @@ class AnswerFromState:
         found: Iterator[Combined] = iter(())
         if self.question.windows.session:
             found = open_sessions(bucket)
-        elif window is not None and window.end > moment.frontier:
+        elif window is not None and window.is_open(self.question.windows, moment):
             found = answers_at(bucket, window)
         for combined in found:
             for query in combined.queries:

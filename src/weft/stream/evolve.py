@@ -116,8 +116,11 @@ def _with_past(
             f"query {query.name!r} asks for sessions, which have no history: one that is open may "
             f"begin anywhere in the past; start the stream on a source that has these rows"
         )
-    base = seam if frontier is None else frontier
-    first = service(query, Assignment(past)).next_start(base)
+    windows = service(query, Assignment(past))
+    if frontier is None:  # a window that ended before the seam takes no row, however late
+        first = replace(windows, lateness=0).next_start(seam)
+    else:
+        first = windows.next_start(frontier)
     assert first is not None
     start = first_start(query.window, seam)
     if past == store:
@@ -183,7 +186,9 @@ def _pruned(entry: Entry, frontier: int) -> Entry:
 
 def service(query: Query, assignment: Assignment) -> QueryWindows:
     """An assignment's windows, as far as times go."""
-    return QueryWindows.of(query.window, since=assignment.since, until=assignment.until)
+    return QueryWindows.of(
+        query.window, since=assignment.since, until=assignment.until, lateness=query.lateness
+    )
 
 
 class _Stores:

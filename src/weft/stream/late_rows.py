@@ -74,6 +74,7 @@ def late_condition(
     >>> late_condition(QueryWindows.of(tens, since=20), tens, "t", frontier=42)
     '(t - pmod(t - 0, 5) BETWEEN 20 AND 32)'
     """
+    frontier = service.own_frontier(frontier)
     if service.session:  # a session of one row is closed by the gap after it
         found = [f"{units} BETWEEN {service.since} AND {frontier - service.range}"]
     else:

@@ -45,6 +45,8 @@ class QueryStatus:
     """Why it is paused, if it is over a limit."""
     owner: str | None = None
     """Whom its costs are charged to."""
+    lateness: int = 0
+    """How much longer than the watermark says its windows stay open, in units of the axis."""
 
     @property
     def state(self) -> str:
@@ -312,6 +314,7 @@ def _answered(catalogue: Catalogue, entry: Entry, tally: Tally, usage: Usage) ->
         limits=None if limits is None else limits.to_dict(),
         why=entry.why,
         owner=entry.query.owner,
+        lateness=entry.query.lateness,
     )
 
 
@@ -327,4 +330,5 @@ def _failed(failure: Failure, tally: Tally) -> QueryStatus:
         (),
         failed=failure.said,
         owner=query.owner,
+        lateness=query.lateness,
     )

@@ -143,11 +143,11 @@ def usage_of(
 ) -> dict[int, Usage]:
     """What each query uses, by number; `last` is what buckets reported of the last micro-batch."""
     users = users_of(catalogue)
-    ranges = {entry.number: entry.query.window.range for entry in catalogue.entries}
-    state = dict.fromkeys(ranges, 0.0)
+    reach = {e.number: e.query.window.range + e.query.lateness for e in catalogue.entries}
+    state = dict.fromkeys(reach, 0.0)
     for store, queries in users.items():
         held = sum(one["stores"].get(str(store), {}).get("bytes", 0) for one in last)
-        for query, part in split_by_reach(held, {q: ranges[q] for q in queries}).items():
+        for query, part in split_by_reach(held, {q: reach[q] for q in queries}).items():
             state[query] += part
     shares = load.shares(users)
     return {
@@ -157,7 +157,7 @@ def usage_of(
             sum(one["answers"].get(str(number), 0) for one in last),
             shares.get(number, 0.0),
         )
-        for number in ranges
+        for number in reach
     }
 
 

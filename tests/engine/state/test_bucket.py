@@ -237,3 +237,23 @@ def test_pieces_too_large_are_cut_smaller(monkeypatch):
         stream.run(rows)
         definition.run(rows)
     assert stream.answers == definition.answers
+
+
+@pytest.mark.parametrize("finals", ["auto", "blocks", *STRUCTURES])
+def test_a_backfilled_query_joins_a_structure_that_begins_later(finals):
+    """The slices are there for another predicate; those that it joins began without them."""
+    old = [
+        service(9, 200, 10, predicate=3),
+        service(1, 100, 10, since=1000),
+        service(2, 10, 10, since=1000),
+    ]
+    stream = Stream(program(old, buckets=1, finals=finals), delay=20)
+    definition = Definition(program([service(3, 100, 10)]), delay=20)
+    for number in range(120):
+        if number == 105:
+            stream.plan = program([*old, service(3, 100, 10, since=930)], buckets=1, finals=finals)
+        rows = [(number * 10 + i, "abcdefg"[i], i + 3) for i in range(7)]
+        stream.run(rows)
+        definition.run(rows)
+    found = {place: value for place, value in stream.answers.items() if place[0] == 3}
+    assert found == {place: value for place, value in definition.answers.items() if place[1] >= 930}

@@ -19,8 +19,18 @@ def rows(found) -> Counter:
     return Counter(plain(tuple(row)) for row in found)
 
 
-def start_native(stream, query: Query, checkpoint: Path, watermark: str, mode: str = "append"):
+def start_native(
+    stream,
+    query: Query,
+    checkpoint: Path,
+    watermark: str,
+    mode: str = "append",
+    *,
+    numbered: bool = False,
+):
     """The plain Spark query over a stream; its rows are gathered in the list returned.
+
+    If `numbered`, each row comes after the number of its micro-batch.
 
     Spark pushes a predicate below the watermark, which would then lag behind that of the stream;
     one that names the time stays above it, so that all queries see the same watermark.
@@ -35,9 +45,13 @@ def start_native(stream, query: Query, checkpoint: Path, watermark: str, mode: s
             where=f"({query.where}) OR ts IS NULL",
         )
     found: list = []
+
+    def gather(batch, number: int) -> None:
+        found.extend((number, *row) if numbered else row for row in batch.collect())
+
     frame = native(stream.withWatermark("ts", watermark), AXIS, query)
     running = (
-        frame.writeStream.foreachBatch(lambda batch, number: found.extend(batch.collect()))
+        frame.writeStream.foreachBatch(gather)
         .option("checkpointLocation", str(checkpoint))
         .outputMode(mode)
         .trigger(availableNow=True)

@@ -32,6 +32,7 @@ QUERIES = [
     Query("nulls", aggs=COUNT, window=Window(range="2 minutes"), where="nullif(g, 1) = 2 -- two"),
     Query("visits", aggs=COUNT, window=Session(gap="90 seconds"), by="k"),
     Query("days", aggs=COUNT, window=weft.Calendar(range="1 day", zone="Europe/Berlin")),
+    Query("waits", aggs=COUNT, window=Window(range="10 minutes"), lateness="15 minutes"),
 ]
 
 
@@ -60,6 +61,11 @@ def of_a_day(time: int, frontier: int) -> bool:
     return end.astimezone(timezone.utc).timestamp() * 1e6 <= frontier
 
 
+def later(frontier: int) -> int:
+    """The frontier of a query that waits for a quarter of an hour."""
+    return max(0, frontier - 15 * MINUTE)
+
+
 LATE: dict[str, tuple[Callable[[dict], bool], Callable[[int, int], bool]]] = {
     "tens": (lambda row: True, fixed(10, 10)),
     "slides": (lambda row: row["b"], fixed(20, 5)),
@@ -68,6 +74,7 @@ LATE: dict[str, tuple[Callable[[dict], bool], Callable[[int, int], bool]]] = {
     "nulls": (lambda row: row["g"] == 2, fixed(2, 2)),
     "visits": (lambda row: True, lambda time, frontier: time + 90_000_000 <= frontier),
     "days": (lambda row: True, of_a_day),
+    "waits": (lambda row: True, lambda time, frontier: fixed(10, 10)(time, later(frontier))),
 }  # fmt: skip
 Row = tuple[int, str, tuple[str, ...], int]
 

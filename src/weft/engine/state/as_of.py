@@ -23,17 +23,21 @@ class Moment:
     """How far a stream had come after a micro-batch."""
 
     frontier: int
-    """Windows that end at or before it are closed."""
+    """Windows that end at or before it are closed, if their query has no lateness."""
     max_event_time: int | None
     """The greatest time seen; None if no row has come."""
 
 
 @dataclass(frozen=True)
 class WindowAt:
-    """A window that was asked for; `end` is later than `frontier` if it is open."""
+    """A window that was asked for; `end` is later than its query's frontier if it is open."""
 
     start: int
     end: int
+
+    def is_open(self, windows: QueryWindows, moment: Moment) -> bool:
+        """Whether more rows may come into it."""
+        return self.end > windows.own_frontier(moment.frontier)
 
 
 def window_ended_by(windows: QueryWindows, at: int) -> WindowAt:

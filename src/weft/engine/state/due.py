@@ -27,7 +27,7 @@ from weft.errors import AggregateError
 def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterator[Combined]:
     """The answers of the windows that the watermark closes: each window once, final."""
     gathered = [
-        DueWindows(window, bucket.frontier, watermark)
+        DueWindows.closing(window, bucket.frontier, watermark)
         for window in uneven_windows(tree)
         if window.query not in bucket.program.silent
     ]
@@ -35,7 +35,7 @@ def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterat
     held = bucket.slice_counts(tree)
     for lane in lanes_of(tree):
         dues = [
-            DueWindows(window, bucket.frontier, watermark)
+            DueWindows.closing(window, bucket.frontier, watermark)
             for window in lane.windows
             if window.query not in bucket.program.silent
         ]
@@ -48,7 +48,7 @@ def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterat
             gathered += dues
         elif windows:
             sliding = state.open(structure)
-            if sliding.upto is not None and sliding.upto > bucket.frontier:
+            if sliding.upto is not None and sliding.upto > lane.own_frontier(bucket.frontier):
                 state.close_down()  # ends that were passed: nothing but a new one answers them
                 sliding = state.open(structure)
             state.begin(sliding, bucket.frontier)
@@ -173,7 +173,7 @@ def changed_answers(
         return
     low, high = pc.min_max(delta.column(SLICE)).as_py().values()
     dues = [
-        DueWindows(window, max(bucket.frontier, low), window.latest_end(high))
+        DueWindows(window, max(window.own_frontier(bucket.frontier), low), window.latest_end(high))
         for window in tree.services
         if window.query not in bucket.program.silent
     ]

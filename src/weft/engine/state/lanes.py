@@ -1,6 +1,7 @@
-"""Lanes: the windows of a tree that share keys and predicate, and their slices as frames.
+"""Lanes: the windows of a tree that share keys, predicate and lateness; their slices as frames.
 
-One structure serves a lane: its windows differ in range and slide, and are made of the same rows.
+One structure serves a lane: its windows differ in range and slide, are made of the same rows and
+closed in the order of their ends, which windows of another lateness are not.
 """
 
 from __future__ import annotations
@@ -29,11 +30,20 @@ SLIDES = 8
 
 @dataclass(frozen=True)
 class Lane:
-    """Windows with the same keys and predicate."""
+    """Windows with the same keys, predicate and lateness."""
 
     keys: tuple[int, ...]
     predicate: int | None
     windows: tuple[QueryWindows, ...]
+
+    @property
+    def lateness(self) -> int:
+        """That of all its windows."""
+        return self.windows[0].lateness
+
+    def own_frontier(self, frontier: int) -> int:
+        """Its windows that end at or before it are closed, `frontier` being the stream's."""
+        return self.windows[0].own_frontier(frontier)
 
     @property
     def parts(self) -> tuple[int, ...]:
@@ -48,7 +58,9 @@ class Lane:
     def name(self, tree: TreeProgram) -> str:
         """Its pieces' name in the state; numbers are never used again, so neither is it."""
         keys = ".".join(map(str, self.keys))
-        return f"f{tree.number}/{keys}:{'' if self.predicate is None else self.predicate}"
+        predicate = "" if self.predicate is None else self.predicate
+        late = f"+{self.lateness}" if self.lateness else ""
+        return f"f{tree.number}/{keys}:{predicate}{late}"
 
     def oldest_open(self, frontier: int) -> dict[int, int | None]:
         """By range, the start of its oldest window that is still open."""
@@ -87,11 +99,11 @@ def uneven_windows(tree: TreeProgram) -> list[QueryWindows]:
 
 
 def windows_by_lane(windows: Sequence[QueryWindows]) -> list[Lane]:
-    """Windows by keys and predicate."""
-    found: dict[tuple[tuple[int, ...], int | None], list[QueryWindows]] = {}
+    """Windows by keys, predicate and lateness."""
+    found: dict[tuple[tuple[int, ...], int | None, int], list[QueryWindows]] = {}
     for window in windows:
-        found.setdefault((window.keys, window.predicate), []).append(window)
-    return [Lane(keys, predicate, tuple(some)) for (keys, predicate), some in found.items()]
+        found.setdefault((window.keys, window.predicate, window.lateness), []).append(window)
+    return [Lane(keys, predicate, tuple(some)) for (keys, predicate, _), some in found.items()]
 
 
 def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
@@ -111,7 +123,8 @@ def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
                 if finals == "auto" and chosen.structure != "blocks"
                 else ""
             )
-            lines.append(f"run: store {tree.number}: finals of {parts} by {chosen}{later}")
+            late = f", {lane.lateness} units after the watermark" if lane.lateness else ""
+            lines.append(f"run: store {tree.number}: finals of {parts}{late} by {chosen}{later}")
     return lines
 
 
@@ -170,10 +183,20 @@ class LaneState:
             self.name, structure, self._frames(structure), self.lane.ranges, self, self.bucket
         )
         self.sliding = made
-        if "signature" in self.meta and not made.restore(self.meta):
+        if "signature" in self.meta and not (self._reaches() and made.restore(self.meta)):
             self.close_down()
             self.sliding = made
         return made
+
+    def _reaches(self) -> bool:
+        """Whether the structure has all that open windows reach: a backfilled query asks for older
+        slices than those that it joins."""
+        known = self.meta.get("oldest", [])
+        wanted = self.lane.oldest_open(self.bucket.frontier).values()
+        return len(known) == len(wanted) and all(
+            start is None or (first is not None and first <= start)
+            for first, start in zip(known, wanted, strict=True)
+        )
 
     def close_down(self) -> None:
         """Let go of the structure; the slices stay."""
@@ -202,7 +225,8 @@ class LaneState:
         if sliding.upto is not None:
             return
         capacity = min(1 << 20, max(self.lane.ranges) // self.tree.mean_slice + 2)
-        upto = self.tree.slice_start(frontier)  # the slice after it is still open
+        # The slice after it is still open.
+        upto = self.tree.slice_start(self.lane.own_frontier(frontier))
         sliding.begin(self.lane.oldest_open(frontier), upto, capacity)
 
     # Late rows: looked at before the slices take them, merged after.

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from weft.errors import QueryError
+from weft.query.duration import read_number
 from weft.query.finish import Finish
 from weft.query.limits import check_text
 from weft.query.query import Query
@@ -31,6 +32,7 @@ DIALECTS: dict[DialectName, Dialect] = {
     dialect.name: dialect for dialect in (SPARK, CQL, ASA, FLINK, KSQL, RISINGWAVE)
 }
 _NAME = re.compile(r"--[ \t]*name:[ \t]*([^\n]*)", re.IGNORECASE)
+_LATENESS = re.compile(r"--[ \t]*lateness:[ \t]*([^\n]*)", re.IGNORECASE)
 _OWNER = re.compile(r"--[ \t]*owner:[ \t]*([^\n]*)", re.IGNORECASE)
 
 
@@ -90,7 +92,7 @@ def parse_queries(
     """The queries of a text: SELECT statements with `;` between them, each in its own dialect.
 
     A comment `-- name: xyz` before a statement names its query; others are q1, q2, ... by place.
-    `-- owner: xyz` says whose it is.
+    `-- owner: xyz` says whose it is, `-- lateness: 10 minutes` how long it waits for late rows.
     A statement with several windows asks a query for each, named after the window's id. A `name`
     is for a text of one statement. With `whole`, more may stand around a SELECT with a window: it
     becomes the `finish` of its query.
@@ -207,12 +209,12 @@ def _read(statement: _Statement, place_name: str, dialect: str) -> Statement:
             made = read_composed(text, statement.tokens, SPARK, name)
         else:
             made = _composed(read.sql, told, find_dialect(read.dialect), name)
+        queries = list(_commented(made.queries, statement))
     except QueryError as error:
         return replace(read, unshared=str(error))
     except RecursionError:
         return read
-    owned = _owned(made.queries, statement)
-    return replace(read, queries=owned, finish=made.finish, is_plain=made.is_plain)
+    return replace(read, queries=tuple(queries), finish=made.finish, is_plain=made.is_plain)
 
 
 def _composed(sql: str, told: str, dialect: Dialect, name: str) -> Composed:
@@ -250,12 +252,17 @@ class _Statement:
     reads: frozenset[str] = frozenset()
     """The views that it reads, in lower case."""
     owner: str | None = None
+    lateness: str | int | None = None
     problem: str = ""
     """Why it cannot read what it reads of views."""
 
 
-def _owned(queries: Iterable[Query], statement: _Statement) -> tuple[Query, ...]:
-    return tuple(query.owned(statement.owner) for query in queries)
+def _commented(queries: Iterable[Query], statement: _Statement) -> tuple[Query, ...]:
+    """The queries with what the comments before their statement say."""
+    owned = (query.owned(statement.owner) for query in queries)
+    if statement.lateness is None:
+        return tuple(owned)
+    return tuple(query.late_by(statement.lateness) for query in owned)
 
 
 def _one(text: str) -> _Statement:
@@ -278,11 +285,14 @@ def _statements(text: str) -> list[_Statement]:
             continue
         if tokens:
             before = text[begin : tokens[0].start]
-            names, owners = _NAME.findall(before), _OWNER.findall(before)
             inner, target = unwrapped(tokens)
-            name = (names[-1].strip() if names else target) or None
-            owner = (owners[-1].strip() if owners else None) or None
-            made = replace(_statement(name, text, inner, views), owner=owner)
+            name = _last(_NAME, before, target)
+            late = _last(_LATENESS, before)
+            made = replace(
+                _statement(name, text, inner, views),
+                owner=_last(_OWNER, before),
+                lateness=None if late is None else read_number(late),
+            )
             view = defined_view(text, tokens, inner, target, views)
             if view is not None:
                 made = replace(made, view=view.name.lower())
@@ -290,6 +300,12 @@ def _statements(text: str) -> list[_Statement]:
             found.append(made)
         tokens, begin = [], 0 if token is None else token.end
     return found
+
+
+def _last(comment: re.Pattern[str], before: str, default: str | None = None) -> str | None:
+    """What the last comment of a kind says; the default if there is none."""
+    found = comment.findall(before)
+    return (found[-1].strip() if found else default) or None
 
 
 def _statement(
@@ -317,7 +333,7 @@ def _queries(statement: _Statement, name: str | None, place_name: str, dialect: 
         if asked.select.needs:
             reason = "a truncated time is shared in whole files only: write window(time, '1 day')"
             raise asked.select.fail(None, reason)
-        return [*_owned(asked.queries(named or place_name), statement)]
+        return [*_commented(asked.queries(named or place_name), statement)]
     except QueryError as error:
         prefix, message = f"query {named or place_name!r}: ", str(error)
         raise type(error)(

@@ -23,7 +23,7 @@ def write_query(
     query: Query, dialect: DialectName = "spark", *, table: str | None = None,
     time: str | None = None,
 ) -> str:  # fmt: skip
-    """The query as one statement of a dialect, with its name in a comment.
+    """The query as one statement of a dialect, with its name and lateness in comments.
 
     Read back, it is an equal query, but for quotes that words of SQL need as names. `table` and
     `time` are those of the query's source unless given, or else `stream` and `ts`.
@@ -46,7 +46,8 @@ def write_query(
     """
     known = find_dialect(dialect)
     try:
-        text = f"-- name: {query.name}\n{_statement(query, known, table, time)}"
+        late = f"-- lateness: {query.lateness_given}\n" if query.lateness else ""
+        text = f"-- name: {query.name}\n{late}{_statement(query, known, table, time)}"
         parse_query(text, dialect=dialect)  # names may be words there that they are not here
         return text
     except QueryError as error:

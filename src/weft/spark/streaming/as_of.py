@@ -190,14 +190,15 @@ class StateReader:
         window = question.window(moment)
         self._check(query, question, window, moment)
         arrow = compiled.answered[entry.number].arrow
-        if window is not None and window.end <= moment.frontier:
-            table = self._final(asked, entry, window, moment)
+        is_open = window is None or window.is_open(question.windows, moment)
+        frontier = question.windows.own_frontier(moment.frontier)
+        if window is not None and not is_open:
+            table = self._final(asked, entry, window, frontier)
         else:
             tables = [from_wire(bytes(row[1])) for row in rows if row[0] == entry.number]
             table = pa.concat_tables([arrow.empty_table(), *(t.cast(arrow) for t in tables)])
         bounds = None if window is None else (window.start, window.end)
-        is_open = window is None or window.end > moment.frontier
-        return AsOf(query.name, batch, is_open, bounds, moment.frontier, table.combine_chunks())
+        return AsOf(query.name, batch, is_open, bounds, frontier, table.combine_chunks())
 
     def _pieces(self, prefixes: Sequence[str], batch: int) -> DataFrame:
         state = (
@@ -233,7 +234,7 @@ class StateReader:
                 f"at {self._shown(moment.max_event_time)}: leave at= out for the window under way"
             )
 
-    def _final(self, asked: Asked, entry: Entry, window: WindowAt, moment: Moment) -> pa.Table:
+    def _final(self, asked: Asked, entry: Entry, window: WindowAt, frontier: int) -> pa.Table:
         """The answers of a closed window, from where they were delivered to."""
         sink, name = asked.sink or {}, entry.query.name
         answered = asked.compiled.answered[entry.number]
@@ -243,8 +244,7 @@ class StateReader:
                 f"query {name!r}: its window [{self._shown(window.start)}, "
                 f"{self._shown(window.end)}) is closed, and its answers went to "
                 f"{sink.get('kind', 'the sink')}: look there. The state has windows that end after "
-                f"the watermark, {self._shown(moment.frontier)}; leave at= out for the one under "
-                f"way"
+                f"the watermark, {self._shown(frontier)}; leave at= out for the one under way"
             )
         found = read_results(self.spark, str(sink["path"]), name)
         edges = (self.axis.edge_units(f"window.`{edge}`") for edge in ("start", "end"))
@@ -309,7 +309,7 @@ def _question(asked: Asked, entry: Entry, at: int | None) -> Question:
             f"add the SELECT inside as a query of its own, and ask for that"
         )
     starts = [part.complete_from for part in parts if part.complete_from is not None]
-    windows = QueryWindows.of(entry.query.window)
+    windows = QueryWindows.of(entry.query.window, lateness=entry.query.lateness)
     return Question(numbers, windows, at, max(starts, default=None))
 
 

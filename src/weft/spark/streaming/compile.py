@@ -108,6 +108,7 @@ def compile_catalogue(
 def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
     menu.check(catalogue.queries)
     _check_sessions(catalogue)
+    _check_lateness(catalogue)
     finishes = _finishes(catalogue, menu)
     parts = {number for made in finishes.values() for number in made.numbers[1:]}
     if catalogue.settings.engine == "operator":
@@ -202,6 +203,36 @@ def _check_sessions(catalogue: Catalogue) -> None:
             f"query {named[0]!r}: engine='rewrite' has no sessions and no calendar windows on a "
             f"stream: use engine='operator'"
         )
+
+
+def _check_lateness(catalogue: Catalogue) -> None:
+    """Refuse lateness of a query's own where windows do not close by themselves."""
+    finished = {
+        name.casefold(): query.name
+        for query in catalogue.queries
+        if query.finish is not None
+        for name in (query.name, *query.finish.parts)
+    }
+    for query in catalogue.queries:
+        if not query.lateness:
+            continue
+        given = f"query {query.name!r}: lateness={query.lateness_given!r}"
+        if catalogue.settings.engine == "rewrite":
+            raise EngineError(
+                f"{given}: engine='rewrite' has Spark's watermark for all of its windows: use "
+                f"engine='operator'"
+            )
+        if isinstance(query.window, Session):
+            raise EngineError(
+                f"{given}: sessions close by the stream's watermark only: leave lateness out, and "
+                f"give the stream a longer watermark"
+            )
+        if query.name.casefold() in finished:
+            raise EngineError(
+                f"{given}: {finished[query.name.casefold()]!r} is SQL over the answers of windows "
+                f"that close together: add the SELECT with the window as a query of its own, with "
+                f"its lateness, or leave lateness out"
+            )
 
 
 def _bounds(catalogue: Catalogue, holding: Collection[int]) -> dict[str, Any]:
@@ -355,6 +386,7 @@ def _services(store: TreeSchema, entries: Sequence[Entry]) -> list[QueryWindows]
                     if query.predicate is None
                     else store.number_of("predicates", query.predicate),
                     parts=tuple(store.number_of("parts", p) for p in store.parts_of(query)),
+                    lateness=query.lateness,
                 )
             )
     return found

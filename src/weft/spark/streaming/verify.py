@@ -19,6 +19,7 @@ from weft.spark.verify.compare import Difference, Pair, compare
 from weft.spark.verify.statements import bags
 from weft.spark.verify.verify import scaled
 from weft.stream.catalogue import Catalogue
+from weft.stream.evolve import service
 
 
 def verify_answers(
@@ -31,8 +32,9 @@ def verify_answers(
     """Compare every query of a stream in append mode with its plain query over `rows`.
 
     `rows` are those that the stream has seen, none of them late. Windows count that are closed
-    (they end at or before `frontier`) and complete (a query that came later has a `complete_from`).
-    `answers` reads a query's answers, for instance by `weft.read_results`.
+    (they end at or before `frontier`, less the query's lateness) and complete (a query that came
+    later has a `complete_from`). `answers` reads a query's answers, for instance by
+    `weft.read_results`.
     """
     check_parsed(rows, catalogue.queries)
     with as_written(rows.sparkSession):
@@ -52,7 +54,8 @@ def _pairs(
         if entry.complete_from is not None and isinstance(query.window, Session):
             mine = rows.where(f"{axis.units()} >= {entry.complete_from}")
         expected, scales = scaled(mine, axis, query)
-        closed = f"{axis.edge_units('window.`end`')} <= {frontier}"
+        own = service(query, entry.assignments[-1]).own_frontier(frontier)
+        closed = f"{axis.edge_units('window.`end`')} <= {own}"
         if isinstance(query.window, Session):
             # Spark asks a condition on sessions of rows, before it joins them; not one of chance.
             closed = f"{closed} + floor(rand())"
