@@ -17,6 +17,8 @@ from weft.spark.verify.verify import scaled
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Spark looks common subexpressions up in a cache that costs more than to compute them.
+    "spark.sql.subexpressionElimination.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
 }
 

@@ -37,6 +37,8 @@ SETTINGS = {
     # A few thousand rows at a time: to compile dozens of plans would take longer than to run them.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Without compiled code, common subexpressions cost Spark more to look up than to compute.
+    "spark.sql.subexpressionElimination.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
     # The second of Java's compilers pays after minutes, and until then takes a core. The first by
     # itself would get 48 MB for its code, which is less than it makes.
