@@ -55,6 +55,16 @@ try:
     weft.rescale(spark, "nowhere", partitions=2)
 except weft.WeftError as error:
     print("RESCALE", error)
+streaming = spark.readStream.format("rate").load().selectExpr("timestamp AS ts", "value AS v")
+loom = Loom(streaming, "ts", "1 minute")
+loom.add(weft.Query("q", aggs={{"n": "count(*)"}}, window=weft.Window(range="1 minute")))
+if hasattr(spark, "_jsparkSession"):
+    print("STREAM runs in a classic session")
+else:
+    try:
+        loom.start("out-of-connect", checkpoint="ck-of-connect")
+    except weft.WeftError as error:
+        print("STREAM", error, os.path.exists("ck-of-connect"))
 """
 
 
@@ -77,3 +87,6 @@ def test_on_spark_connect() -> None:
     told = run("SparkSession.builder.remote('local[2]')")
     assert told.count("REFUSED") == 5
     assert "RESCALE rescale: Spark Connect cannot move a stream's state" in told
+    refused = next(line for line in told.splitlines() if line.startswith("STREAM"))
+    assert "start(): streams do not run on Spark Connect" in refused
+    assert refused.endswith("run() works on Spark Connect False")

@@ -110,6 +110,13 @@ def start(
         raise EngineError(
             "start() is for a streaming DataFrame, and this one is a batch: use run()"
         )
+    if not hasattr(df, "_jdf"):
+        raise EngineError(
+            "start(): streams do not run on Spark Connect, whose server runs what delivers a "
+            "micro-batch, apart from this program and the queries that come and go in it: start "
+            "the stream in a classic session (SparkSession.builder.master(...), spark-submit, a "
+            "cluster for one user); run() works on Spark Connect"
+        )
     if output_mode not in MODES:
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
     if emit is not None and emit not in EMITS:
