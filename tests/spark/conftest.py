@@ -44,9 +44,14 @@ def settings_stay(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
     conf = request.getfixturevalue("spark").conf
-    before = conf.getAll
+
+    def now() -> dict[str, str]:
+        # Others than SQL's are those of the process, which a session cannot change.
+        return {name: value for name, value in conf.getAll.items() if name.startswith("spark.sql.")}
+
+    before = now()
     yield
-    after = conf.getAll
+    after = now()
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     for name in changed:
         conf.set(name, before[name]) if name in before else conf.unset(name)
