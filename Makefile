@@ -27,7 +27,7 @@ test-integration: $(READY) $(CLASSES)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
 	  -m "integration and not nightly" \
 	  tests --ignore tests/integration
-	$(BIN)/python -m pytest tests/integration
+	$(BIN)/python -m pytest -m "not nightly" tests/integration
 
 # Longer forms of what CI runs: every aggregate and type on every engine, every line of PySpark, the
 # soak. Before a release, and after changes of what they are about.
