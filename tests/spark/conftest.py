@@ -6,12 +6,16 @@ session for a while, it takes back, and one that does not fails by name.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 import pytest
 from pyspark.sql import SparkSession
 
 from weft.spark.session import local_session
+
+PATIENCE = 5.0
+"""Seconds for a stream's threads, which set something for a moment, to take it back."""
 
 
 @pytest.fixture(scope="session")
@@ -49,10 +53,17 @@ def settings_stay(request: pytest.FixtureRequest) -> Iterator[None]:
         # Others than SQL's are those of the process, which a session cannot change.
         return {name: value for name, value in conf.getAll.items() if name.startswith("spark.sql.")}
 
+    def changed() -> set[str]:
+        after = now()
+        names = before.keys() | after.keys()
+        return {name for name in names if before.get(name) != after.get(name)}
+
     before = now()
     yield
-    after = now()
-    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
-    for name in changed:
+    ends = time.monotonic() + PATIENCE
+    while changed() and time.monotonic() < ends:
+        time.sleep(0.05)
+    left = changed()
+    for name in left:
         conf.set(name, before[name]) if name in before else conf.unset(name)
-    assert not changed, f"settings that the test left changed: {sorted(changed)}"
+    assert not left, f"settings that the test left changed: {sorted(left)}"
