@@ -110,13 +110,6 @@ def start(
         raise EngineError(
             "start() is for a streaming DataFrame, and this one is a batch: use run()"
         )
-    if not hasattr(df, "_jdf"):
-        raise EngineError(
-            "start(): streams do not run on Spark Connect, whose server runs what delivers a "
-            "micro-batch, apart from this program and the queries that come and go in it: start "
-            "the stream in a classic session (SparkSession.builder.master(...), spark-submit, a "
-            "cluster for one user); run() works on Spark Connect"
-        )
     if output_mode not in MODES:
         raise EngineError(f"output_mode={output_mode!r}: accepted are {', '.join(MODES)}")
     if emit is not None and emit not in EMITS:
@@ -125,6 +118,13 @@ def start(
     if isinstance(place, str):
         check_apart(place, checkpoint)
     check_late(late, late_to, place, checkpoint)
+    if not hasattr(df, "_jdf"):
+        raise EngineError(
+            "start(): streams do not run on Spark Connect, whose server runs what delivers a "
+            "micro-batch, apart from this program and the queries that come and go in it: start "
+            "the stream in a classic session (SparkSession.builder.master(...), spark-submit, a "
+            "cluster for one user); run() works on Spark Connect"
+        )
     if isinstance(sink, Sink):
         _check_connectors(df.sparkSession, sink)
     check_untrusted(queries)
