@@ -57,8 +57,10 @@ def first_queries() -> list[Query]:
         Query("minute", aggs=aggs, window=Window(range="1 minute"), by=["k"]),
         Query("sliding", aggs=aggs, window=Window(range="5 minutes", slide="2 minutes"), by=["k"]),
         Query("big", aggs=aggs, window=Window(range="3 minutes", slide="1 minute"), where="x > 5"),
+        Query("patient", aggs=aggs, window=Window(range="2 minutes"), by=["k"],
+              lateness="7 minutes"),
         Query(FAILS, aggs={"r": f"sum(1000 DIV (x - {FATAL}))"}, window=Window(range="1 minute")),
-    ]
+    ]  # fmt: skip
 
 
 def steps() -> list[Step]:

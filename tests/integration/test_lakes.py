@@ -10,7 +10,7 @@ import lake_spark
 import pytest
 from kafka_messages import trades, windows
 
-from oldest_pyspark import LAKES
+from oldest_pyspark import LAKES, oldest_version
 from weft.errors import EngineError
 from weft.spark.connectors import connector
 
@@ -35,6 +35,8 @@ def equal(found: dict[str, list[list]]) -> bool:
     [
         ("delta", LAKES),
         ("iceberg", LAKES),
+        pytest.param("delta", oldest_version(), marks=pytest.mark.nightly),
+        pytest.param("iceberg", oldest_version(), marks=pytest.mark.nightly),
         pytest.param("delta", NEWER, marks=pytest.mark.nightly),
     ],
 )
@@ -46,7 +48,14 @@ def test_from_a_table_into_tables_exactly_once(kind: str, version: str, tmp_path
     assert equal(found["after"])
 
 
-@pytest.mark.parametrize("version", [LAKES, pytest.param(NEWER, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize(
+    "version",
+    [
+        LAKES,
+        pytest.param(oldest_version(), marks=pytest.mark.nightly),
+        pytest.param(NEWER, marks=pytest.mark.nightly),
+    ],
+)
 def test_a_table_that_is_altered(version: str, tmp_path: Path) -> None:
     components.need("delta")
     found = lake_spark.drive(tmp_path, "delta", version, "altered")

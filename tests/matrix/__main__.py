@@ -51,9 +51,7 @@ ROWS: Mapping[str, tuple[str, ...]] = {
 CANNOT: Mapping[tuple[str, str], str] = {
     ("rescale", VERSIONS[0]): "needs 4.2",
     ("rescale", LAKES): "needs 4.2",
-    ("Delta Lake", VERSIONS[0]): "no build tried",
     ("Delta Lake", NEWEST): "no build",
-    ("Iceberg", VERSIONS[0]): "no build tried",
     ("Iceberg", "4.2.1"): "no build",
     ("Iceberg", NEWEST): "no build",
 }

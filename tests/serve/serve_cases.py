@@ -25,7 +25,8 @@ from weft.stream.status_file import Board
 TOKEN = "a-token-for-tests-only"
 MINUTE = 60_000_000
 QUERIES = (
-    Query("hourly", aggs={"hi": "max(price)"}, window=Window(range="1 hour"), by=["symbol"]),
+    Query("hourly", aggs={"hi": "max(price)"}, window=Window(range="1 hour"), by=["symbol"],
+          lateness="5 minutes"),
     Query(
         "busy trades",
         aggs={"n": "count(*)"},
@@ -34,7 +35,7 @@ QUERIES = (
         by=["symbol"],
     ),
     Query("all", aggs={"n": "count(*)"}, window=Window(range="10 minutes")),
-)
+)  # fmt: skip
 SQL = "SELECT symbol, max(price) AS hi FROM trades GROUP BY window(ts, '30 minutes'), symbol"
 
 

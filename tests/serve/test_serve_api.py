@@ -45,6 +45,7 @@ def test_the_plan_has_all_that_a_picture_needs(checkpoint):
     assert [query["name"] for query in plan["queries"]] == ["hourly", "busy trades", "all"]
     assert plan["queries"][1]["window"] == "12 minutes every 5 minutes"
     assert plan["queries"][1]["where"] == "volume > 500"
+    assert [query["lateness"] for query in plan["queries"]] == ["5 minutes", None, None]
     assert plan["change"] == 2
     assert plan["cost"] < plan["no_share"]
     for tree in plan["trees"]:

@@ -22,6 +22,7 @@ export interface QueryView {
   where: string | null;
   by: string[];
   having: string | null;
+  lateness: string | number | null;
   cost: number;
   alone: number;
   number: number | null;

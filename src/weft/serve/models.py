@@ -84,6 +84,8 @@ class QueryView(BaseModel):
     where: str | None
     by: list[str]
     having: str | None
+    lateness: str | int | None
+    """How much longer than the watermark says its windows stay open, as it may be given."""
     cost: float
     alone: float
     number: int | None

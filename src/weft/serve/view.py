@@ -71,6 +71,7 @@ def _queries(snapshot: Snapshot) -> list[QueryView]:
                 where=query.where if query else None,
                 by=list(query.by) if query else [],
                 having=query.having if query else None,
+                lateness=query.lateness_given if query else None,
                 cost=float(cost[row]),
                 alone=float(alone[row]),
                 number=entry.number if entry else None,

@@ -39,7 +39,7 @@ class Connector:
         if found is None:
             raise EngineError(
                 f"connector {self.name!r}: {self.about} has no build that runs on Spark {spark}, "
-                f"only on {' and '.join(sorted(self.lines))} ({self.fails}); use one of these, or "
+                f"only on {', '.join(sorted(self.lines))} ({self.fails}); use one of these, or "
                 f"name a newer build in the settings, under spark.jars.packages"
             )
         return tuple(jar.on(spark) for jar in found)
@@ -74,7 +74,7 @@ _ALL = (
     Connector(
         "delta",
         "Delta Lake 4.4.0",
-        {line: _delta(line) for line in ("4.1", "4.2")},
+        {line: _delta(line) for line in ("4.0", "4.1", "4.2")},
         {
             "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
             "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
@@ -83,8 +83,11 @@ _ALL = (
     ),
     Connector(
         "iceberg",
-        "Iceberg 1.12.0",
-        {"4.1": (Jar("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13", ("1.12.0",)),)},
+        "Iceberg",
+        {
+            "4.0": (Jar("org.apache.iceberg:iceberg-spark-runtime-4.0_2.13", ("1.11.0",)),),
+            "4.1": (Jar("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13", ("1.12.0",)),),
+        },
         {
             "spark.sql.extensions": (
                 "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"

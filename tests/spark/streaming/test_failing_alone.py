@@ -29,7 +29,10 @@ HAVING = Query(
     "having", aggs={"s": "sum(x)"}, window=W, having="CAST(concat('a', max(x)) AS int) > 1"
 )
 OUTPUT = Query("output", aggs={"r": "sum(x) / (count(*) - count(*))"}, window=W)
-OVERFLOW = Query("overflow", aggs={"s": "sum(x + 9000000000000000000L)"}, window=W)
+OVERFLOW = Query(
+    "overflow", aggs={"s": "sum(x + 9000000000000000000L)"}, window=W, lateness="3 minutes"
+)
+PATIENT = Query("patient", aggs={"n": "count(*)"}, window=W, lateness="3 minutes")
 
 
 def start(spark, feed, tmp_path, *queries, mode="append", sink=None):
@@ -65,7 +68,7 @@ def test_each_kind_of_failure_beside_queries_that_go_on(spark, feed, tmp_path):
         OVERFLOW: ("sum overflows", ""),
     }
     feed.minutes(0, 30)
-    running = start(spark, feed, tmp_path, *bad)
+    running = start(spark, feed, tmp_path, PATIENT, *bad)
     feed.minutes(30, 60)
     wait_for(lambda: len(running.catalogue.failed) == len(bad))
     until = finished(feed, running)
@@ -80,8 +83,10 @@ def test_each_kind_of_failure_beside_queries_that_go_on(spark, feed, tmp_path):
         assert f"query {query.name!r} failed at micro-batch {failure.batch}" in said
         assert "weft query resume" in said
         assert f'weft_query_failed{{query="{query.name}"}} 1' in running.metrics()
-    assert [query.state for query in status.queries] == ["answering"] * 2 + ["failed"] * len(bad)
+    assert [query.state for query in status.queries] == ["answering"] * 3 + ["failed"] * len(bad)
     assert_others_complete(spark, feed, tmp_path, running, until=until)
+    found = rows(read_results(spark, str(tmp_path / "out"), "patient").collect())
+    assert_same("patient", found, batch_rows(spark, feed, PATIENT, None, until - 3 * MINUTE))
 
 
 def test_of_queries_that_share_an_expression_those_fail_that_take_the_row(spark, feed, tmp_path):

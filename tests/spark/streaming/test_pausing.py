@@ -7,6 +7,7 @@ import time
 import pytest
 from same import AXIS, assert_same, rows
 
+from conftest import MINUTE
 from weft.errors import EngineError
 from weft.query.query import Query
 from weft.query.window import Window
@@ -21,6 +22,9 @@ FAR_AHEAD = (1_700_000_000 + 500_000 * 60) * 1_000_000
 """Where windows are closed up to once the feed has ended."""
 FIVE = Query("five", aggs={"n": "count(*)", "s": "sum(x)"}, by=["k"],
              window=Window(range="20 minutes", slide="5 minutes"))  # fmt: skip
+PATIENCE = 10
+PATIENT = Query("patient", aggs={"n": "count(*)"}, by=["k"], lateness=f"{PATIENCE} minutes",
+                window=Window(range="4 minutes"))  # fmt: skip
 RATIO = Query("ratio", aggs={"r": "sum(x) / count(*)"}, window=Window(range="10 minutes"))
 
 
@@ -52,21 +56,24 @@ def test_answers_stop_and_go_on_with_the_state_kept(spark, feed, tmp_path):
     out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
     loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
     loom.add(FIVE)
-    loom.add(RATIO)  # lowered on its way to the sink, unlike the other
+    loom.add(RATIO)  # lowered on its way to the sink, unlike the others
+    loom.add(PATIENT)
     feed.minutes(0, 5)
     running = loom.start(out, checkpoint=checkpoint, trigger="100 milliseconds")
     wait_for(lambda: running.progress.batch >= 0)
     held_from = settled(running, feed, 5, 32)
     running.pause("FIVE")
+    running.pause("patient")
     assert pause_query(checkpoint, "ratio", timeout=120) == "running"
     with pytest.raises(EngineError, match="paused already"):
         running.pause("five")
-    assert [query.paused for query in running.status().queries] == [True, True]
+    assert [query.paused for query in running.status().queries] == [True] * 3
     answered = running.status().query("five").answers
     held_to = settled(running, feed, 32, 61)
     assert held_to > held_from
     assert running.status().query("five").answers == answered
     running.resume("five")
+    running.resume("patient")
     assert resume_query(checkpoint, "ratio", timeout=120) == "running"
     feed.minutes(61, 90)
     feed.end()
@@ -79,11 +86,13 @@ def test_answers_stop_and_go_on_with_the_state_kept(spark, feed, tmp_path):
     assert board["status"]["active"] is False
     assert board["sink"] == {"kind": "ParquetSink", "path": out}
     assert sum(one["rows"] for one in board["history"]) > 0
-    assert [entry.paused for entry in stored(checkpoint).entries] == [None, None]
-    for query in (FIVE, RATIO):
+    assert [entry.paused for entry in stored(checkpoint).entries] == [None] * 3
+    for query in (FIVE, RATIO, PATIENT):
+        later = PATIENCE * MINUTE if query is PATIENT else 0
         expected = native(feed.batch(spark), AXIS, query).where(
-            f"window.end <= timestamp_micros({end}) AND NOT (window.end > "
-            f"timestamp_micros({held_from}) AND window.end <= timestamp_micros({held_to}))"
+            f"window.end <= timestamp_micros({end - later}) AND NOT (window.end > "
+            f"timestamp_micros({held_from - later}) AND window.end <= "
+            f"timestamp_micros({held_to - later}))"
         )
         got = rows(read_results(spark, out, query.name).collect())
         assert_same(query.name, got, rows(expected.collect()))

@@ -29,6 +29,8 @@ QUERIES = [
           window=Window(range="20 minutes", slide="5 minutes")),
     Query("all", aggs={"n": "count(*)", "m": "max(x)"}, window=Window(range="6 minutes"),
           where="x > 3"),
+    Query("patient", aggs={"n": "count(*)"}, by=["k"], window=Window(range="6 minutes"),
+          lateness="8 minutes"),
 ]  # fmt: skip
 
 

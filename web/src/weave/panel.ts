@@ -22,7 +22,7 @@ export function detail(): HTMLElement {
     () => sql.remove(),
   );
   const facts: [string, string][] = [
-    ["Window", query.window],
+    ["Window", query.lateness ? `${query.window}, open ${query.lateness} longer than the watermark says` : query.window],
     ["Costs", `${number(query.cost)} here, ${number(query.alone)} alone`],
   ];
   if (told) facts.push(["Answers", `${number(told.answers)} since the start, ${number(told.late_rows)} late rows`]);
