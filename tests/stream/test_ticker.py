@@ -109,16 +109,6 @@ def test_off_and_none_never_tick(tmp_path: Path) -> None:
         assert stream.after(10_000) is None
 
 
-def test_a_nudge_is_a_tick_at_the_time_that_it_is(stream: Stream) -> None:
-    stream.ticker.nudge()
-    assert TickFile(stream.checkpoint).read() is None  # nothing was seen
-    stream.rows(1000)
-    stream.ticker.nudge()
-    assert TickFile(stream.checkpoint).read() == 1000 * SECOND
-    stream.ticker.nudge()
-    assert TickFile(stream.checkpoint).read() == 1000 * SECOND + 1  # or Spark would not look
-
-
 def test_what_a_start_may_choose() -> None:
     made = replace(MADE, idle="5 seconds")
     assert chosen_idle(None, MADE, new=True) is None

@@ -117,11 +117,6 @@ class Ticker:
         self._tick(due)
         return True
 
-    def nudge(self) -> None:
-        """A tick at the time that it is already, to have a micro-batch run."""
-        if self._has_source and self._from is not None:
-            self._tick(self._from if self._last is None else max(self._from, self._last + 1))
-
     def _due(self) -> int | None:
         """The time of the next tick; None if it is not due, or would not be later than the last."""
         with self._lock:

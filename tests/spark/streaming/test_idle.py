@@ -99,8 +99,9 @@ def test_eager_windows_close_by_the_clock(spark: Any, feed: Feed, tmp_path: Path
     assert_answered(spark, feed, tmp_path, ONES, VISITS)
 
 
+@pytest.mark.parametrize("idle", [None, IDLE])
 def test_the_last_windows_of_an_available_now_run_outlast_a_change(
-    spark: Any, feed: Feed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, feed: Feed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, idle: str | None
 ) -> None:
     put(feed, 0, 2.5)
     put(feed, 2.5, 5)  # answers windows before it, and leaves its own to a micro-batch without rows
@@ -118,7 +119,7 @@ def test_the_last_windows_of_an_available_now_run_outlast_a_change(
 
     monkeypatch.setattr("weft.spark.streaming.running.halt", halting)
     sink = ForeachBatchSink(take)
-    running = start(spark, feed, tmp_path, ONES, sink=sink, trigger="available_now", idle=IDLE)
+    running = start(spark, feed, tmp_path, ONES, sink=sink, trigger="available_now", idle=idle)
     assert answering.wait(60)
     running.add(Query("more", aggs={"d": "max(y * 2)"}, window=Window(range="1 second")))
     assert free.is_set()  # it was started again

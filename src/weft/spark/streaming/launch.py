@@ -73,15 +73,22 @@ def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
                 conf.set(name, value)
 
 
-def halt(query: StreamingQuery, pausing: threading.Event, timeout: float = 60.0) -> None:
+def halt(
+    query: StreamingQuery,
+    pausing: threading.Event,
+    timeout: float = 60.0,
+    may_stop: Callable[[], bool] = lambda: True,
+) -> None:
     """Stop a Spark query between two micro-batches, or in the middle after `timeout`.
 
-    In the middle is safe too: a micro-batch that was not committed is run again.
+    In the middle is safe too: a micro-batch that was not committed is run again. The query is left
+    running until it `may_stop` or has ended by itself.
     """
     before = _batch_of(query)
     ends = time.monotonic() + timeout
     while query.isActive and time.monotonic() < ends:
-        if not query.status["isTriggerActive"] or _batch_of(query) != before:
+        between = not query.status["isTriggerActive"] or _batch_of(query) != before
+        if between and may_stop():
             break
         time.sleep(0.02)
     pausing.set()

@@ -51,6 +51,7 @@ from weft.stream.idle import Ticker
 from weft.stream.ledger import Cost, LedgerFile
 from weft.stream.metrics import MetricsServer, prometheus
 from weft.stream.requests import Requests
+from weft.stream.rescaling import written
 from weft.stream.status import Status, status_of
 from weft.stream.status_file import Board, sink_facts
 from weft.stream.trigger import Trigger
@@ -249,8 +250,13 @@ class Running:
         with suppress(Exception):
             self._news.end(self.status, self._mark)
 
-    def _halt(self, timeout: float = 60.0) -> None:
-        halt(self._query, self._pausing, timeout)
+    def _halt(self, timeout: float = 60.0, may_stop: Callable[[], bool] = lambda: True) -> None:
+        halt(self._query, self._pausing, timeout, may_stop)
+
+    def _is_under_way(self) -> bool:
+        """Whether a micro-batch has begun, by Spark's own logs, and is not over."""
+        so_far = written(self.checkpoint)
+        return so_far.last > so_far.committed
 
     @property
     def last_query(self) -> StreamingQuery:
@@ -461,8 +467,12 @@ class Running:
             if tried is self._versions.now:
                 return self.catalogue.since()
             was_active = self.is_active
-            if was_active:
+            if was_active and self.trigger.waits:
                 self._halt()
+            elif was_active:
+                # Started again without rows, Spark leaves the windows that the last rows closed,
+                # unless a micro-batch has begun: that one runs again, and Spark goes on from it.
+                self._halt(may_stop=self._is_under_way)
             try:  # again, because the last micro-batch has seen later rows
                 self._switch(asked, launch=was_active)
             except Exception:
@@ -506,9 +516,6 @@ class Running:
             files.write(version.catalogue)
             try:
                 if launch:
-                    if not self.trigger.waits:
-                        # Started without rows, Spark would leave what the last ones have closed.
-                        self._ticker.nudge()
                     self._query = self._launch(version)
                 else:
                     self._versions.now = version
