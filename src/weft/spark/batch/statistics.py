@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -12,15 +14,26 @@ from weft.plan.cost import Statistics
 from weft.plan.time_axis import TimeAxis
 from weft.query.duration import MICROSECONDS
 from weft.query.query import Query
+from weft.spark.batch.footers import Footers, footers, has_rows_of_files
 from weft.spark.batch.fragments import FRAGMENT, fragment_plan, with_fragments
+
+Int64 = npt.NDArray[np.int64]
 
 SAMPLE = 100_000
 """Rows in which fragments are counted: enough to see those that matter."""
+LARGE = 32 * 2**20
+"""Bytes of Parquet files that are not scanned to be measured."""
+_LOOKED = 20_000
+"""Rows of a large frame that are looked at: the first, because Spark stops after them."""
+_NOBODY = 0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured. `rate` is per second on a time axis, per unit on an integer axis."""
+    """What was measured. `rate` is per second on a time axis, per unit on an integer axis.
+
+    Of large frames it is an estimate, the first and the last time too.
+    """
 
     rows: int
     first: int
@@ -35,34 +48,105 @@ class Measured:
 
 
 def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured:
-    """Count rows, their span and the groups of every set of keys, in one pass over the rows.
+    """Rows, their span, the groups of every set of keys, and the fragments.
 
-    Groups are counted approximately; fragments in the first rows only.
+    Parquet files that are large are not scanned for it: their footers tell rows and times, and the
+    first rows the rest. All else is scanned once, and only fragments are counted in the first rows.
     """
     keysets = list(dict.fromkeys(tuple(key.expression for key in q.keys) for q in queries))
+    keysets = [keys for keys in keysets if keys]
+    if hasattr(df, "_jdf") and has_rows_of_files(df):  # which Spark Connect does not tell
+        told = footers(df, axis)
+        if told is not None and told.size >= LARGE:
+            found = _estimated(df, axis, queries, keysets, told)
+            if found is not None:
+                return found
+    return _counted(df, axis, queries, keysets)
+
+
+def _counted(
+    df: DataFrame, axis: TimeAxis, queries: Sequence[Query], keysets: Sequence[tuple[str, ...]]
+) -> Measured:
+    """In one pass over the rows. Groups are counted approximately."""
     counted = [
         F.expr(f"approx_count_distinct({_guarded(keys, queries)})").alias(f"g{i}")
         for i, keys in enumerate(keysets)
-        if keys
     ]
     time = F.expr(axis.units())
     row = df.agg(
         F.count(time).alias("n"), F.min(time).alias("low"), F.max(time).alias("high"), *counted
     ).collect()[0]
-    rows, low, high = row["n"], row["low"] or 0, row["high"] or 0
+    groups = [float(row[f"g{i}"]) for i in range(len(keysets))]
+    fragments = _fragments(df, queries)
+    return _measured(axis, row["n"], row["low"], row["high"], keysets, groups, fragments)
+
+
+def _estimated(
+    df: DataFrame,
+    axis: TimeAxis,
+    queries: Sequence[Query],
+    keysets: Sequence[tuple[str, ...]],
+    told: Footers,
+) -> Measured | None:
+    """By the footers and by the first rows; None if there are none."""
+    predicates = list(dict.fromkeys(query.predicate for query in queries))
+    few = len(predicates) <= 2
+    rows = df if few else with_fragments(df, fragment_plan(df, predicates))
+    columns = [axis.units(), *(f"coalesce({_hashed(keys, queries)}, 0L)" for keys in keysets)]
+    columns += [] if few else [f"xxhash64({FRAGMENT})"]
+    looked = rows.where(F.col(axis.quoted).isNotNull()).selectExpr(*columns)
+    found = looked.take(_LOOKED)
+    if not found:
+        return None
+    sample = np.array([tuple(row) for row in found], np.int64)
+    count = round(told.rows)
+    low, high = min(told.first, int(sample[:, 0].min())), max(told.last, int(sample[:, 0].max()))
+    groups = [distinct(sample[:, 1 + i], count) for i in range(len(keysets))]
+    fragments = None if few else distinct(sample[:, -1], count)
+    return _measured(axis, count, low, high, keysets, groups, fragments)
+
+
+def distinct(sample: Int64, rows: int) -> float:
+    """How many values `rows` rows have, by a sample of them without zeros (Chao's estimate).
+
+    Values that were seen once tell of others that were not seen.
+
+    >>> distinct(np.array([1, 1, 2, 2, 3, 3, 0]), 1000), distinct(np.array([1, 2, 3, 4, 4]), 1000)
+    (3.0, 5.5)
+    """
+    _, counts = np.unique(sample[sample != _NOBODY], return_counts=True)
+    once, twice = int((counts == 1).sum()), int((counts == 2).sum())
+    return float(min(rows, counts.size + once * (once - 1) / (2 * (twice + 1))))
+
+
+def _measured(
+    axis: TimeAxis,
+    rows: int,
+    low: int | None,
+    high: int | None,
+    keysets: Sequence[tuple[str, ...]],
+    groups: Sequence[float],
+    fragments: float | None,
+) -> Measured:
+    low, high = low or 0, high or 0
     unit = MICROSECONDS["second"] if axis.axis == "time" else 1
-    groups = {",".join(keys): float(max(1, row[f"g{i}"])) for i, keys in enumerate(keysets) if keys}
+    named = {",".join(keys): max(1.0, n) for keys, n in zip(keysets, groups, strict=True)}
     return Measured(
         rows,
         low,
         high,
         rows / (high - low + 1) * unit if rows else 0.0,
         Statistics(
-            groups=groups or 1.0,
-            fragments=_fragments(df, queries),
+            groups=named or 1.0,
+            fragments=fragments,
             span=(high - low + 1) / unit if rows else None,
         ),
     )
+
+
+def _hashed(keys: tuple[str, ...], queries: Sequence[Query]) -> str:
+    guarded = _guarded(keys, queries)
+    return f"CASE WHEN {guarded} IS NOT NULL THEN xxhash64({guarded}) END"
 
 
 def _guarded(keys: tuple[str, ...], queries: Sequence[Query]) -> str:

@@ -1,0 +1,110 @@
+"""What the footers of Parquet files tell of a frame that is read from them, without a scan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame
+
+from weft.plan.time_axis import TimeAxis
+from weft.sinks.files import locate
+
+FILES = 8
+"""Files that are looked into, from the first to the last."""
+
+
+@dataclass(frozen=True)
+class Footers:
+    """Rows and bytes of all files, and between which times they lie, as far as some files tell."""
+
+    rows: float
+    size: float
+    first: int
+    last: int
+
+
+def has_rows_of_files(df: DataFrame) -> bool:
+    """Whether a frame has the rows of one relation, none left out and none more."""
+    plan = df._jdf.queryExecution().optimizedPlan()
+    while plan.nodeName() == "Project":
+        plan = plan.children().head()
+    return str(plan.nodeName()).startswith(("LogicalRelation", "Relation"))
+
+
+def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
+    """Look into the files of a frame; None if they are not Parquet, or have no such time.
+
+    The time is taken to be the files' column of that name. If the frame computes another under it,
+    that shows in the plan's costs and nowhere else.
+    """
+    files = df.inputFiles()
+    if not files or not all(file.endswith(".parquet") for file in files):
+        return None
+    chosen = evenly(len(files), FILES)
+    try:
+        found = [_look(files[number], axis) for number in chosen]
+    except (OSError, pa.ArrowException):  # not Arrow's to read: Spark still may
+        return None
+    rows, size, times = zip(*found, strict=True)
+    known = [time for some in times for time in some]
+    if not known:
+        return None
+    share = len(chosen) / len(files)
+    return Footers(sum(rows) / share, sum(size) / share, min(known), max(known))
+
+
+def evenly(count: int, most: int) -> list[int]:
+    """At most so many of the first `count` numbers, the first and the last among them.
+
+    >>> evenly(3, 5), evenly(100, 4)
+    ([0, 1, 2], [0, 33, 66, 99])
+    """
+    return sorted({int(n) for n in np.linspace(0, count - 1, min(count, most)).round()})
+
+
+def _look(file: str, axis: TimeAxis) -> tuple[int, int, list[int]]:
+    """Rows, bytes and some times of a file."""
+    system, path = locate(file)
+    with system.open_input_file(path) as opened:
+        read = pq.ParquetFile(opened, coerce_int96_timestamp_unit="us")
+        return read.metadata.num_rows, opened.size(), list(_times(read, axis))
+
+
+def _times(file: pq.ParquetFile, axis: TimeAxis) -> Iterator[int]:
+    """Times between which all rows lie, by the file's statistics.
+
+    Where it has none, as for Spark's INT96, those of its first and its last group of rows.
+    """
+    if axis.column not in file.schema_arrow.names:
+        return
+    kind = file.schema_arrow.field(axis.column).type
+    place = file.schema_arrow.names.index(axis.column)
+    told = [
+        group.column(place).statistics
+        for group in map(file.metadata.row_group, range(file.num_row_groups))
+    ]
+    if told and all(one is not None and one.has_min_max for one in told):
+        yield from _units(pa.array([t for one in told for t in (one.min, one.max)], kind))
+        return
+    for group in evenly(file.num_row_groups, 2):
+        column = file.read_row_group(group, columns=[axis.column]).column(0)
+        if column.null_count < len(column):
+            found = pc.min_max(column)
+            yield from _units(pa.array([found["min"].as_py(), found["max"].as_py()], kind))
+
+
+def _units(times: pa.Array) -> Iterator[int]:
+    """Times as units of an axis; none if they are of no type that an axis has."""
+    kind = times.type
+    if pa.types.is_date32(kind):
+        times = times.cast(pa.timestamp("us"))
+    elif pa.types.is_timestamp(kind):
+        times = times.cast(pa.timestamp("us", kind.tz), safe=False)
+    elif not pa.types.is_integer(kind):
+        return
+    yield from times.cast(pa.int64()).to_pylist()
