@@ -80,7 +80,9 @@ def test_settings_bring_jars_and_extensions(maven, tmp_path, monkeypatch):
 
 
 def test_what_has_no_build_or_is_not_known_is_refused():
-    with pytest.raises(EngineError, match=r"no build that runs on Spark 4\.3\.0, only on 4\.0, 4\.1"):
+    with pytest.raises(
+        EngineError, match=r"no build that runs on Spark 4\.3\.0, only on 4\.0, 4\.1"
+    ):
         connectors.settings(["delta"], "4.3.0")
     with pytest.raises(EngineError, match="'kafak': accepted are kafka, avro"):
         connectors.settings(["kafak"], "4.3.0")
