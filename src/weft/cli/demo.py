@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from weft.query.query import Query
     from weft.spark.streaming.running import Running
     from weft.spark.verify.compare import Difference
 
@@ -31,6 +33,13 @@ SCHEMA = (
     "r3000 boolean, r2000 boolean, r1000 boolean"
 )
 PATIENCE = 120.0
+MANY = 10
+"""Windows of a row in a plain query from which on it takes longer to run than to compile."""
+COMPILED = {
+    "spark.sql.codegen.wholeStage": "true",
+    "spark.sql.codegen.factoryMode": "FALLBACK",
+    "spark.sql.subexpressionElimination.enabled": "true",
+}
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.log.level": "ERROR",
@@ -234,13 +243,25 @@ def clock(micros: int | None) -> str:
 def compared(spark: Any, running: Running, feed: Feed, out: str) -> list[Difference]:
     """Every query's answers beside the plain batch query's."""
     from weft import read_results
+    from weft.spark.streaming.launch import settings
     from weft.spark.streaming.verify import verify_answers
 
     rows = feed.batch().cache()
     frontier = running.progress.frontier or 0
-    return verify_answers(
-        rows, running.axis, running.catalogue, frontier, lambda name: read_results(spark, out, name)
-    )
+    found = []
+    for compiled in (True, False):
+        entries = [e for e in running.catalogue.entries if (_overlap(e.query) >= MANY) == compiled]
+        catalogue = replace(running.catalogue, entries=tuple(entries))
+        with settings(spark, COMPILED if compiled else {}):
+            found += verify_answers(
+                rows, running.axis, catalogue, frontier, lambda name: read_results(spark, out, name)
+            )
+    return found
+
+
+def _overlap(query: Query) -> float:
+    """Windows that a row is in."""
+    return query.window.range / query.window.slide
 
 
 def told(found: list[Difference], say: Callable[[str], None]) -> bool:
