@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import weft
+from public_api import KEPT, public_api
 
 SURFACE = {
     "Calendar",
@@ -35,6 +36,11 @@ def test_public_names_are_listed_and_load():
     assert set(weft.__all__) == SURFACE
     for name in weft.__all__:
         assert getattr(weft, name) is not None
+
+
+def test_no_signature_has_changed():
+    """If one was to change: say so in CHANGELOG.md, and run `python tests/public_api.py`."""
+    assert public_api().splitlines() == KEPT.read_text("utf-8").splitlines()
 
 
 def test_import_is_light():
