@@ -9,7 +9,8 @@ from weft.cli import query as query_module
 from weft.cli.main import cli
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.stream.catalogue import CatalogueFiles, Settings
+from weft.stream.catalogue import Settings
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.evolve import first_catalogue
 from weft.stream.planning import stream_plan
 

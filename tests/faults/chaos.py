@@ -119,7 +119,7 @@ def drive(folder: Path, master: str = "local[2]") -> None:
     """Start the stream or go on with it, make the changes that are due, run it to its end."""
     from weft.plan.time_axis import TimeAxis
     from weft.spark.streaming.starting import start
-    from weft.stream.catalogue import CatalogueFiles
+    from weft.stream.catalogue_files import CatalogueFiles
 
     checkpoint = str(folder / "ck")
     new = CatalogueFiles(checkpoint).latest() is None
@@ -258,7 +258,7 @@ def compare(folder: Path) -> int:
     from weft.plan.time_axis import TimeAxis
     from weft.sinks import read_results
     from weft.spark.verify.native import native
-    from weft.stream.catalogue import CatalogueFiles
+    from weft.stream.catalogue_files import CatalogueFiles
 
     spark = session()
     batch = spark.read.schema(SCHEMA).parquet(str(folder / "in"))

@@ -11,7 +11,7 @@ import numpy as np
 from tests.faults.chaos import MINUTE, START
 from tests.faults.outcome import RIGHT, STOPPED, Outcome, Wrong, stopped_by
 from tests.faults.rig import Rig
-from weft.stream.catalogue import ProgressFile
+from weft.stream.progress import ProgressFile
 
 DAY = 24 * 60 * MINUTE
 

@@ -17,7 +17,8 @@ import pytest
 
 from weft.query.query import Query
 from weft.query.window import Window
-from weft.stream.catalogue import CatalogueFiles, ProgressFile
+from weft.stream.catalogue_files import CatalogueFiles
+from weft.stream.progress import ProgressFile
 from weft.stream.requests import Requests
 
 pytestmark = pytest.mark.integration

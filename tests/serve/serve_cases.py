@@ -17,8 +17,10 @@ from weft.serve.app import make_app
 from weft.serve.guard import Policy
 from weft.serve.source import ApiSource, open_source
 from weft.sinks.files import Folder
-from weft.stream.catalogue import CatalogueFiles, Progress, ProgressFile, Settings
+from weft.stream.catalogue import Settings
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.evolve import first_catalogue, next_catalogue
+from weft.stream.progress import Progress, ProgressFile
 from weft.stream.status import QueryStatus, Status, StoreStatus
 from weft.stream.status_file import Board
 

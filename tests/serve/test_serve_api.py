@@ -22,7 +22,8 @@ from serve_cases import (
 from weft.errors import CheckpointError, JobError, PlanError
 from weft.serve.source import open_source
 from weft.spark.streaming.changes import stored
-from weft.stream.catalogue import CatalogueFiles, Failure
+from weft.stream.catalogue import Failure
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.heartbeat import Heartbeat
 from weft.stream.requests import Requests
 

@@ -13,10 +13,11 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.stream.between import Between
 from weft.stream.burst import Burst, NeedsRestart
-from weft.stream.catalogue import Failure, Progress, Settings, complete_by
+from weft.stream.catalogue import Failure, Settings, complete_by
 from weft.stream.evolve import first_catalogue
 from weft.stream.handling import Handling
 from weft.stream.planning import stream_plan
+from weft.stream.progress import Progress
 from weft.stream.tree_schema import TreeSchema
 
 

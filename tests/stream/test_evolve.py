@@ -13,15 +13,10 @@ from weft.plan.plan import Plan
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.spark.streaming.starting import reconciled
-from weft.stream.catalogue import (
-    KEPT,
-    Catalogue,
-    CatalogueFiles,
-    Progress,
-    ProgressFile,
-    Settings,
-)
+from weft.stream.catalogue import Catalogue, Settings
+from weft.stream.catalogue_files import KEPT, CatalogueFiles
 from weft.stream.evolve import first_catalogue, next_catalogue
+from weft.stream.progress import Progress, ProgressFile
 
 MINUTE = 60_000_000
 SETTINGS = Settings("ts", "timestamp", "5 minutes", (3, 4), 2, "append")

@@ -8,9 +8,10 @@ from weft.errors import CheckpointError, EngineError
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.stream.burst import Burst
-from weft.stream.catalogue import Catalogue, Progress, Settings
+from weft.stream.catalogue import Catalogue, Settings
 from weft.stream.evolve import first_catalogue, next_catalogue, with_history
 from weft.stream.planning import stream_plan
+from weft.stream.progress import Progress
 
 AGGS = {"n": "count(*)"}
 SHORT = Query("short", aggs=AGGS, window=Window(range=20, slide=5), by=["k"])

@@ -14,10 +14,11 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.spark.streaming.starting import reconciled
 from weft.stream.burst import Burst
-from weft.stream.catalogue import Catalogue, Progress, Settings
+from weft.stream.catalogue import Catalogue, Settings
 from weft.stream.evolve import first_catalogue, next_catalogue
 from weft.stream.late_rows import late_condition
 from weft.stream.planning import stream_plan
+from weft.stream.progress import Progress
 from weft.stream.usage import Load, usage_of
 
 SETTINGS = Settings("t", "integer", "10", (0, 1), 2, "append")

@@ -9,9 +9,10 @@ import pytest
 
 from weft import Query, Window, optimize
 from weft.errors import QueryError
-from weft.stream.catalogue import Catalogue, Failure, Progress, Settings
+from weft.stream.catalogue import Catalogue, Failure, Settings
 from weft.stream.evolve import first_catalogue, next_catalogue
 from weft.stream.ledger import DROPPED, Cost, Ledger, LedgerFile, as_csv, by_owner
+from weft.stream.progress import Progress
 
 SETTINGS = Settings("ts", "timestamp", "1 minute", (0, 1), 1, "append")
 

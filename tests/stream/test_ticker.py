@@ -10,8 +10,9 @@ import pytest
 from weft.engine.parcel import Parcel
 from weft.engine.tick import tick_parcels
 from weft.errors import CheckpointError, EngineError
-from weft.stream.catalogue import Progress, Settings
+from weft.stream.catalogue import Settings
 from weft.stream.idle import Ticker, chosen_idle
+from weft.stream.progress import Progress
 from weft.stream.status_file import sample_of
 from weft.stream.ticks import OFFSET, TickFile
 from weft.stream.trigger import Trigger

@@ -101,7 +101,7 @@ def explained_batch(spark: Any, job: Job, *, strict: bool = False) -> dict[str, 
 def explained_stream(spark: Any, job: Job) -> dict[str, Any]:
     """The plan that a stream would start or go on with."""
     from weft.spark.jobs import job_loom
-    from weft.stream.catalogue import CatalogueFiles
+    from weft.stream.catalogue_files import CatalogueFiles
     from weft.stream.planning import plan_options, stream_plan
 
     loom = job_loom(spark, job, streaming=True)

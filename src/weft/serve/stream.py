@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.serve.source import Kind, Snapshot, check_size
-from weft.stream.catalogue import Catalogue, CatalogueFiles
+from weft.stream.catalogue import Catalogue
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.heartbeat import Pulse
 from weft.stream.planning import plan_options, stream_plan
 from weft.stream.status_file import read_board

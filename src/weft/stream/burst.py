@@ -12,8 +12,9 @@ from weft.query.one_source import check_source
 from weft.query.query import Query
 from weft.query.query_limits import QueryLimits
 from weft.query.trust import check_untrusted
-from weft.stream.catalogue import Catalogue, Failure, Progress
+from weft.stream.catalogue import Catalogue, Failure
 from weft.stream.evolve import next_catalogue, with_history
+from weft.stream.progress import Progress
 
 NONE_LEFT = "no query is left to answer"
 Change = Mapping[str, Any]

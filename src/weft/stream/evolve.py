@@ -12,7 +12,8 @@ from weft.plan.plan import Plan
 from weft.plan.time_axis import quote
 from weft.query.query import Query
 from weft.query.window import Session
-from weft.stream.catalogue import Assignment, Catalogue, Entry, Progress, Settings
+from weft.stream.catalogue import Assignment, Catalogue, Entry, Settings
+from weft.stream.progress import Progress
 from weft.stream.tree_schema import TreeSchema, first_start
 
 

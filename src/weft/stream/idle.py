@@ -17,7 +17,8 @@ from collections.abc import Callable
 from weft.engine.parcel import greatest
 from weft.errors import CheckpointError, EngineError, QueryError
 from weft.query.duration import parse_duration
-from weft.stream.catalogue import Progress, Settings
+from weft.stream.catalogue import Settings
+from weft.stream.progress import Progress
 from weft.stream.ticks import TickFile
 
 OFF = "off"

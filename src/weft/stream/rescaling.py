@@ -22,8 +22,9 @@ from pyarrow import fs
 
 from weft.errors import CheckpointError
 from weft.sinks.files import Folder
-from weft.stream.catalogue import CatalogueFiles, ProgressFile
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.heartbeat import is_running, last_beat
+from weft.stream.progress import ProgressFile
 
 _FILE, _KIND = "rescale.json", "rescale"
 _PARTITIONS = "spark.sql.shuffle.partitions"

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from weft.query import html
-from weft.stream.catalogue import Catalogue, Entry, Failure, Progress
+from weft.stream.catalogue import Catalogue, Entry, Failure
 from weft.stream.ledger import Ledger
+from weft.stream.progress import Progress
 from weft.stream.ticks import rows_of
 from weft.stream.usage import Load, Usage, usage_of, users_of
 

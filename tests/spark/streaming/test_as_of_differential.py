@@ -21,7 +21,7 @@ from weft.spark.streaming.as_of import Asked, StateReader
 from weft.spark.streaming.compile import compile_catalogue
 from weft.spark.streaming.starting import start
 from weft.spark.verify.native import native
-from weft.stream.catalogue import CatalogueFiles
+from weft.stream.catalogue_files import CatalogueFiles
 
 MANY = {
     "n": "count(*)",

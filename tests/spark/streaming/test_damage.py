@@ -12,14 +12,10 @@ from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks.files import Folder
 from weft.spark.streaming.starting import _refuse_lost, stream_plan
-from weft.stream.catalogue import (
-    Catalogue,
-    CatalogueFiles,
-    Progress,
-    ProgressFile,
-    Settings,
-)
+from weft.stream.catalogue import Catalogue, Settings
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.evolve import first_catalogue
+from weft.stream.progress import Progress, ProgressFile
 from weft.stream.requests import Requests
 
 TEN = Query("ten", aggs={"n": "count(*)"}, window=Window(range="10 minutes"))

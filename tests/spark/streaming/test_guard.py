@@ -15,8 +15,8 @@ from weft.query.window import Window
 from weft.sinks import MemorySink, read_results
 from weft.spark.streaming.starting import start
 from weft.spark.verify.native import native
-from weft.stream.catalogue import Progress, ProgressFile
 from weft.stream.future_rows import Guard
+from weft.stream.progress import Progress, ProgressFile
 
 MINUTE = 60_000_000
 YEAR = 365 * 24 * 60 * MINUTE

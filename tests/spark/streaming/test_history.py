@@ -19,7 +19,7 @@ from weft.spark.streaming.as_of_checkpoint import answer_from
 from weft.spark.streaming.changes import add_with_history
 from weft.spark.streaming.starting import start
 from weft.spark.verify.native import native
-from weft.stream.catalogue import CatalogueFiles
+from weft.stream.catalogue_files import CatalogueFiles
 
 FIVE = Query(
     "five",

@@ -19,7 +19,7 @@ from weft.errors import EngineError
 from weft.query.query import Query
 from weft.query.window import Session, Window
 from weft.sinks.late_files import LateFiles
-from weft.stream.catalogue import ProgressFile
+from weft.stream.progress import ProgressFile
 
 COUNT = {"n": "count(*)"}
 DELAY = 5

@@ -21,7 +21,7 @@ from weft.spark.loom import Loom
 from weft.spark.streaming.rescale import undo_rescale
 from weft.spark.verify.native import native
 from weft.stream import rescaling
-from weft.stream.catalogue import CatalogueFiles
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.heartbeat import Heartbeat
 
 QUERIES = [

@@ -97,7 +97,7 @@ def test_rescaled_up_and_down_between_kills(tmp_path: Path):
     from weft.sinks import read_results
     from weft.spark.verify.native import native
     from weft.stream import rescaling
-    from weft.stream.catalogue import CatalogueFiles
+    from weft.stream.catalogue_files import CatalogueFiles
 
     folder, draw = tmp_path / "run", random.Random(19)
     write_feed(folder / "in", 20, 19)

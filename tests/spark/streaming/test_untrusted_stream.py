@@ -15,7 +15,7 @@ from weft.query.window import Window
 from weft.sinks import ForeachBatchSink, read_results
 from weft.spark.loom import Loom
 from weft.spark.streaming.starting import start
-from weft.stream.catalogue import CatalogueFiles
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.requests import Requests
 
 SLIDING = Query(

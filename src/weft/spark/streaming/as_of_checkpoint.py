@@ -16,7 +16,7 @@ from weft.spark.streaming.compile import compile_catalogue
 from weft.spark.streaming.launch import settings
 from weft.spark.workers import fit_workers
 from weft.stream.as_of import AsOf
-from weft.stream.catalogue import CatalogueFiles
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.rows_file import SETTINGS, RowsFile
 from weft.stream.status_file import read_board
 

@@ -16,8 +16,10 @@ from weft.stream.burst import (
     placed_changes,
     wholes,
 )
-from weft.stream.catalogue import Catalogue, CatalogueFiles, ProgressFile
+from weft.stream.catalogue import Catalogue
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.heartbeat import is_running
+from weft.stream.progress import ProgressFile
 from weft.stream.requests import Requests
 
 if TYPE_CHECKING:

@@ -17,9 +17,9 @@ from weft.spark.streaming.lost_rows import LostRows
 from weft.spark.streaming.lower_in_sql import lowered_frame
 from weft.spark.streaming.versions import Versions
 from weft.stream.batch_log import BatchDone, BatchLog
-from weft.stream.catalogue import ProgressFile
 from weft.stream.future_rows import Guard
 from weft.stream.ledger import LedgerFile
+from weft.stream.progress import ProgressFile
 from weft.stream.status import Tally
 from weft.stream.usage import Excess, excesses_after
 

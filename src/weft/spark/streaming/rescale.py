@@ -15,7 +15,8 @@ from weft.errors import CheckpointError, EngineError
 from weft.spark.failures import spark_message
 from weft.spark.streaming.launch import STATE_STORE, settings
 from weft.stream import rescaling
-from weft.stream.catalogue import Catalogue, CatalogueFiles
+from weft.stream.catalogue import Catalogue
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.heartbeat import Heartbeat, is_running, last_beat
 
 

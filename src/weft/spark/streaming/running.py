@@ -40,7 +40,7 @@ from weft.stream.as_of import LIMIT, AsOf
 from weft.stream.batch_log import BatchDone
 from weft.stream.between import Between
 from weft.stream.burst import NONE_LEFT, Change, NeedsRestart, history_changes, wholes
-from weft.stream.catalogue import Catalogue, Progress
+from weft.stream.catalogue import Catalogue
 from weft.stream.columns import Column
 from weft.stream.culprits import Verdict, judge
 from weft.stream.events import News, Watcher
@@ -50,6 +50,7 @@ from weft.stream.heartbeat import Heartbeat
 from weft.stream.idle import Ticker
 from weft.stream.ledger import Cost, LedgerFile
 from weft.stream.metrics import MetricsServer, prometheus
+from weft.stream.progress import Progress
 from weft.stream.requests import Requests
 from weft.stream.rescaling import written
 from weft.stream.status import Status, status_of

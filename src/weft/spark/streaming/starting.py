@@ -36,13 +36,8 @@ from weft.spark.streaming.lost_rows import LostRows, check_delivers_late, check_
 from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.running import Running
 from weft.spark.workers import fit_workers
-from weft.stream.catalogue import (
-    Catalogue,
-    CatalogueFiles,
-    Progress,
-    ProgressFile,
-    Settings,
-)
+from weft.stream.catalogue import Catalogue, Settings
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.events import Watcher
 from weft.stream.evolve import first_catalogue, next_catalogue, with_history
 from weft.stream.future_rows import Guard
@@ -51,6 +46,7 @@ from weft.stream.json_log import JsonLog, Log
 from weft.stream.labels import bucket_labels, default_buckets
 from weft.stream.lineage.transport import transport
 from weft.stream.planning import stream_plan
+from weft.stream.progress import Progress, ProgressFile
 from weft.stream.rescaling import settle
 from weft.stream.trigger import Trigger
 

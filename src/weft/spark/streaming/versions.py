@@ -16,10 +16,12 @@ from weft.spark.calendars import in_session
 from weft.spark.streaming.compile import Compiled, compile_catalogue
 from weft.spark.streaming.menu import Menu
 from weft.stream.burst import Burst, Change, NeedsRestart, added_queries, placed_changes
-from weft.stream.catalogue import Catalogue, CatalogueFiles, Progress
+from weft.stream.catalogue import Catalogue
+from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.columns import Column
 from weft.stream.culprits import Asking
 from weft.stream.deployment import Deployment
+from weft.stream.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)
