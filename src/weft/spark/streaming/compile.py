@@ -25,7 +25,6 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.duration import parse_duration
 from weft.query.output import Output
 from weft.query.query import Query
-from weft.query.window import Session
 from weft.sinks.contract import SinkQuery
 from weft.spark.arrow import arrow_type
 from weft.spark.as_written import as_written
@@ -36,6 +35,7 @@ from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.output_sql import OutputSql, output_sql
 from weft.spark.streaming.projection import both, is_compared
 from weft.stream.catalogue import Catalogue, Entry, Settings
+from weft.stream.check_windows import check_windows
 from weft.stream.evolve import first_catalogue
 from weft.stream.tree_schema import TreeSchema
 
@@ -107,8 +107,7 @@ def compile_catalogue(
 
 def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
     menu.check(catalogue.queries)
-    _check_sessions(catalogue)
-    _check_lateness(catalogue)
+    check_windows(catalogue)
     finishes = _finishes(catalogue, menu)
     parts = {number for made in finishes.values() for number in made.numbers[1:]}
     if catalogue.settings.engine == "operator":
@@ -186,53 +185,6 @@ def _eager(settings: Settings) -> int | None:
 def _holding(finishes: Mapping[int, Finishing]) -> tuple[int, ...]:
     held = (one for one in finishes.values() if one.form.outer is not None)
     return tuple(sorted(number for one in held for number in one.numbers))
-
-
-def _check_sessions(catalogue: Catalogue) -> None:
-    """Refuse sessions where Spark has none, and what the rewritten queries have none of."""
-    settings = catalogue.settings
-    named = [q.name for q in catalogue.queries if isinstance(q.window, Session)]
-    if named and settings.mode == "update":
-        raise EngineError(
-            f"query {named[0]!r}: output_mode='update' gives early answers, and an open session "
-            f"has no end yet: start with output_mode='append', as Spark's own sessions need"
-        )
-    named = [query.name for query in catalogue.queries if not query.window.has_fixed_length]
-    if named and settings.engine == "rewrite":
-        raise EngineError(
-            f"query {named[0]!r}: engine='rewrite' has no sessions and no calendar windows on a "
-            f"stream: use engine='operator'"
-        )
-
-
-def _check_lateness(catalogue: Catalogue) -> None:
-    """Refuse lateness of a query's own where windows do not close by themselves."""
-    finished = {
-        name.casefold(): query.name
-        for query in catalogue.queries
-        if query.finish is not None
-        for name in (query.name, *query.finish.parts)
-    }
-    for query in catalogue.queries:
-        if not query.lateness:
-            continue
-        given = f"query {query.name!r}: lateness={query.lateness_given!r}"
-        if catalogue.settings.engine == "rewrite":
-            raise EngineError(
-                f"{given}: engine='rewrite' has Spark's watermark for all of its windows: use "
-                f"engine='operator'"
-            )
-        if isinstance(query.window, Session):
-            raise EngineError(
-                f"{given}: sessions close by the stream's watermark only: leave lateness out, and "
-                f"give the stream a longer watermark"
-            )
-        if query.name.casefold() in finished:
-            raise EngineError(
-                f"{given}: {finished[query.name.casefold()]!r} is SQL over the answers of windows "
-                f"that close together: add the SELECT with the window as a query of its own, with "
-                f"its lateness, or leave lateness out"
-            )
 
 
 def _bounds(catalogue: Catalogue, holding: Collection[int]) -> dict[str, Any]:
