@@ -44,3 +44,11 @@ def test_a_micro_batch_is_followed_in_25_files() -> None:
     assert len(set(files)) == len(files)
     assert 15 < len(files) <= 25
     assert turns_back(files) <= 6
+
+
+def test_long_files_are_defended() -> None:
+    def lines(path: Path) -> int:
+        return len(path.read_text(encoding="utf-8").splitlines())
+
+    long = {str(p.relative_to(ROOT)) for p in (ROOT / "src").rglob("*.py") if lines(p) > 400}
+    assert long == set(re.findall(r"`(src/[\w/.]+)`", section("Files of more than 400 lines")))

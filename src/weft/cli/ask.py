@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
+from weft.cli.changing import checkpoint_of
 from weft.cli.jobs import json_option, read_job, spark_for
 from weft.cli.output import echo_json, table
-from weft.cli.query import checkpoint_of
 from weft.errors import JobError
 from weft.stream.instants import shown_instant
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from weft.cli.changing import checkpoint_of, each, make, since, tell, tell_needs
 from weft.cli.jobs import job_argument, json_option, read_job, spark_for
 from weft.cli.output import echo_json, number, size, table
 from weft.query.duration import read_number
 from weft.query.query_limits import QueryLimits
-from weft.stream.instants import shown_instant
 
 if TYPE_CHECKING:
-    from weft.job.model import Job
     from weft.stream.catalogue import Catalogue, Entry
     from weft.stream.ledger import Cost
 
-HOW = {
-    "running": "the running stream has it so from micro-batch {batch} on",
-    "stored": "no stream runs; the next start of the job has it so",
-}
 TIMEOUT = click.option(
     "--timeout", type=click.FloatRange(min=1), default=120.0, show_default=True,
     help="Seconds to wait for a running stream.",
@@ -310,105 +305,3 @@ def _told(catalogue: Catalogue, entry: Entry, used: Mapping[str, Any] | None) ->
         "time": "" if used is None else f"{used['share']:.0%}",
         "limits": "" if limits is None else str(limits),
     }
-
-
-def each(
-    ctx: click.Context,
-    job: Path,
-    names: tuple[str, ...],
-    op: str,
-    done: str,
-    timeout: float,
-    as_json: bool,
-) -> None:
-    """Make the same change to each of some queries, to all or none, and say so."""
-    checkpoint = checkpoint_of(read_job(ctx, job, strict=False))
-    changes = [{"op": op, "name": name} for name in names]
-    make(checkpoint, changes, names, done, timeout, as_json)
-
-
-def make(
-    checkpoint: str,
-    changes: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    done: str,
-    timeout: float,
-    as_json: bool,
-    rows: Callable[[], Any] | None = None,
-) -> None:
-    """Make changes, all or none, and say of each query since when it is so."""
-    from weft.spark.streaming.changes import change_queries
-
-    by, made = change_queries(checkpoint, changes, rows, timeout=timeout)
-    tell(checkpoint, by, made, names, done, as_json)
-
-
-def tell(
-    checkpoint: str,
-    by: str,
-    made: Mapping[str, Any],
-    names: Sequence[str],
-    done: str,
-    as_json: bool,
-) -> None:
-    """Say of each query since when a change holds."""
-    from weft.spark.streaming.changes import stored
-
-    kind = stored(checkpoint).settings.kind
-    told = []
-    for name in names:
-        one = {"query": name, "done": done, "by": by, "batch": made.get("batch")}
-        if done in ("added", "resumed"):
-            starts = {asked.lower(): start for asked, start in made["complete_from"].items()}
-            one["answered from"] = since(starts.get(name.lower()), kind)
-        told.append(one)
-    if as_json:
-        echo_json({"changes": told})
-        return
-    for one in told:
-        first = f"; answered from {one['answered from']} on" if "answered from" in one else ""
-        click.echo(f"{done} {one['query']}: {HOW[by].format(batch=one['batch'])}{first}")
-
-
-def tell_needs(
-    checkpoint: str,
-    changes: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    timeout: float,
-    as_json: bool,
-    rows: Callable[[], Any],
-) -> None:
-    """Say what adding queries would come to."""
-    from weft.spark.streaming.changes import preview
-
-    by, needs = preview(checkpoint, changes, rows, timeout=timeout)
-    if as_json:
-        echo_json({"queries": list(names), "by": by, "restart": bool(needs), "needs": needs})
-    elif by == "stored":
-        click.echo(f"{', '.join(names)}: can be added; no stream runs")
-    elif needs:
-        click.echo(
-            f"{', '.join(names)}: the stream would be started again, because it does not project "
-            f"{', '.join(needs)} (offer: in the job names what it projects from the start)"
-        )
-    else:
-        click.echo(f"{', '.join(names)}: without a restart, from the next micro-batch on")
-
-
-def checkpoint_of(job: Job) -> str:
-    """Where the job's stream keeps its catalogue."""
-    from weft.job import need
-
-    need(job, {"checkpoint": "the stream's queries are kept there"})
-    return job.locate(job.checkpoint or "")
-
-
-def since(units: int | None, kind: str) -> str:
-    """Since when a query is answered.
-
-    >>> since(None, "timestamp"), since(0, "timestamp"), since(1000, "integer")
-    ('its first window', '1970-01-01 00:00:00 UTC', '1,000')
-    """
-    if units is None:
-        return "its first window"
-    return shown_instant(units, kind)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from weft.cli.changing import checkpoint_of
 from weft.cli.jobs import job_argument, json_option, read_job, spark_for
 from weft.cli.output import echo_json
-from weft.cli.query import checkpoint_of
 from weft.cli.stream import started
 
 
