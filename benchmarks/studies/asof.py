@@ -1,7 +1,7 @@
 """As-of reads beside a running stream: how long they take, and what they take from the stream.
 
 A stream of large micro-batches runs as fast as it goes. Meanwhile somebody reads the open window of
-a query ten times a second: one key, then all keys. The first read of a micro-batch runs a Spark job
+a query ten times a second: one key, all keys, one key as it was up to 5 s ago. The first read of a micro-batch runs a Spark job
 on the same cores, later ones find what it left. Told are the seconds of a read and the rows per
 second beside those without a reader. Some answers are compared with Spark's own over the rows up to
 the micro-batch that they name.
@@ -28,7 +28,13 @@ LOSS = 0.10
 EVERY = 0.1
 """Seconds from one read to the next."""
 AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
-READERS: Mapping[str, dict[str, Any] | None] = {"nobody": None, "one key": {"k": 7}, "all keys": {}}
+READERS: Mapping[str, tuple[dict[str, Any], str | None] | None] = {
+    "nobody": None,
+    "one key": ({"k": 7}, None),
+    "all keys": ({}, None),
+    "one key, of 5 s ago": ({"k": 7}, "5 seconds"),
+}
+"""Keys, and how old an answer may be."""
 
 
 def run(full: bool) -> Rows:
@@ -61,27 +67,28 @@ def _rows(full: bool) -> Iterator[Row]:
             until(lambda: running.progress.batch >= 5)
             running.answer("q0")  # the first read of a stream compiles
             plain = 0.0
-            for who, keys in READERS.items():
-                row, answers = _phase(running, sink, keys, seconds)
+            for who, reader in READERS.items():
+                row, answers = _phase(running, sink, reader, seconds)
                 plain = plain or row["micro-batches per s"]
                 row["of rows per s without"] = row["micro-batches per s"] / plain
                 for found in answers:
-                    _check(spark, running, found, rows, keys or {})
+                    _check(spark, running, found, rows, reader[0] if reader else {})
                 yield {"rows": rows, "reads": who, **row}
         finally:
             running.stop()
             spark.stop()
 
 
-def _phase(running: Any, sink: Timed, keys: Any, seconds: int) -> tuple[Row, list[Any]]:
+def _phase(running: Any, sink: Timed, reader: Any, seconds: int) -> tuple[Row, list[Any]]:
     """So many seconds with a reader; what it met, and its first and last answer."""
     first, began = max(sink.began), time.time()
     took: list[tuple[float, bool]] = []
     answers: list[Any] = []
     while time.time() < began + seconds:
         at = time.perf_counter()
-        if keys is not None:
-            found = running.answer("q0", keys=keys)
+        if reader is not None:
+            keys, max_age = reader
+            found = running.answer("q0", keys=keys, max_age=max_age)
             is_new = not answers or found.batch != answers[-1].batch
             took.append((time.perf_counter() - at, is_new))
             answers = [*answers[:1], found]

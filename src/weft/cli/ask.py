@@ -35,6 +35,10 @@ from weft.stream.instants import shown_instant
     "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True,
     help="Seconds to wait for a running stream.",
 )  # fmt: skip
+@click.option(
+    "--max-age", metavar="DURATION",
+    help="An answer will do that the stream read for somebody so long ago: '5 seconds'.",
+)  # fmt: skip
 @json_option
 @click.pass_context
 def ask(
@@ -46,6 +50,7 @@ def ask(
     keys: tuple[str, ...],
     limit: int,
     timeout: float,
+    max_age: str | None,
     as_json: bool,
 ) -> None:
     """Answer the window of QUERY that ends by a moment, or the one under way, from what is there.
@@ -72,7 +77,7 @@ def ask(
     wanted = dict(map(_key, keys))
     if is_running(checkpoint):
         requests = Requests(checkpoint)
-        ticket = requests.ask_answer(query, at, wanted, limit)
+        ticket = requests.ask_answer(query, at, wanted, limit, max_age)
         found = requests.wait(ticket, timeout, patience=timeout)
     else:
         from weft.spark.streaming.as_of_checkpoint import answer_from

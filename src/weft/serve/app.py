@@ -167,13 +167,15 @@ def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threadin
         at: Annotated[str | None, Query(max_length=64)] = None,
         key: Annotated[list[KeyText], Query(max_length=32)] = [],  # noqa: B006
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
+        max_age: Annotated[str | None, Query(max_length=64)] = None,
     ) -> AsOfAnswers:
         """The answers to the window of a query that ends by `at`, or to the one under way.
 
         From the state of the running stream, without waiting for the watermark. `key` is
-        `column=value`, and `column` alone where it is null; it is repeatable.
+        `column=value`, and `column` alone where it is null; it is repeatable. With `max_age`, such
+        as `5 seconds`, an answer will do that was read for somebody so long ago.
         """
-        return asking.answer(_asked(source.snapshot(), query).name, at, key, limit)
+        return asking.answer(_asked(source.snapshot(), query).name, at, key, limit, max_age)
 
     @app.post("/api/preview", responses=REFUSALS)
     def try_out(asked: QueryText, request: Request) -> Preview:

@@ -26,7 +26,14 @@ class Asking:
         self._source, self._at_once = source, at_once
         self._free = threading.BoundedSemaphore(at_once)
 
-    def answer(self, query: str, at: str | None, keys: Sequence[str], limit: int) -> AsOfAnswers:
+    def answer(
+        self,
+        query: str,
+        at: str | None,
+        keys: Sequence[str],
+        limit: int,
+        max_age: str | None = None,
+    ) -> AsOfAnswers:
         """The answers to a query's window, as of the last micro-batch."""
         checkpoint = self._running()
         wanted = {}
@@ -37,7 +44,7 @@ class Asking:
             raise HTTPException(429, f"{self._at_once} others ask already: try again in a second")
         try:
             requests = Requests(checkpoint)
-            ticket = requests.ask_answer(query, at, wanted, limit)
+            ticket = requests.ask_answer(query, at, wanted, limit, max_age)
             return AsOfAnswers(**requests.wait(ticket, TIMEOUT, patience=TIMEOUT))
         finally:
             self._free.release()

@@ -62,11 +62,16 @@ class Requests:
         return self._ask({"op": "preview", "changes": list(changes)})
 
     def ask_answer(
-        self, query: str, at: str | int | None, keys: Mapping[str, Any], limit: int
+        self,
+        query: str,
+        at: str | int | None,
+        keys: Mapping[str, Any],
+        limit: int,
+        max_age: str | None = None,
     ) -> str:
         """Ask for the answers to a query's window; returns a ticket to wait for."""
         body = {"op": "answer", "query": query, "at": at, "keys": dict(keys), "limit": limit}
-        return self._ask(body)
+        return self._ask({**body, "max_age": max_age})
 
     def _ask(self, body: dict[str, Any]) -> str:
         # After those that wait, also when the clock has gone back: an add before its drop.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from click.testing import CliRunner
@@ -71,6 +71,10 @@ def test_beside_a_running_stream_and_after_it(spark, feed, tmp_path):
     assert len(running.answer("hour", keys={"k": "nobody"})) == 0
     end = datetime.fromtimestamp(whole.window[1] / 1e6, timezone.utc)
     assert running.answer("hour", at=end).window == whole.window
+    with pytest.raises(EngineError, match="max_age=5: accepted are '5 seconds'"):
+        running.answer("hour", max_age=5)
+    last = running.answer("hour")
+    assert running.answer("hour", max_age="1 hour").table is last.table
     (visit,) = running.answer("visits").rows()
     assert visit["n"] == 300
     counted = sorted(((-row["n"], row["k"]) for row in running.answer("top").rows()), key=str)
@@ -116,6 +120,20 @@ def test_beside_a_running_stream_and_after_it(spark, feed, tmp_path):
     answered = client.get("/api/answers", params=asked).json()
     assert answered["rows"] == [["a", 1, *expected["a", 1]]]
     assert answered["window"] == list(whole.window)
+    # Who can do with an older answer gets the last one that was read; others the newest.
+    old = running.answer("hour", max_age="0 seconds")
+    feed.minutes(6, 7, rows=100)
+    wait_for(lambda: running.progress.max_event_time > START + 6 * MINUTE)
+    aged = {**asked, "max_age": "1 hour"}
+    assert client.get("/api/answers", params=aged).json()["batch"] == old.batch
+    asked_again = ["ask", checkpoint, "hour", "--max-age", "1 hour", "--json"]
+    assert json.loads(CliRunner().invoke(cli, asked_again).output)["batch"] == old.batch
+    newest = running.answer("hour", max_age=timedelta(0))
+    assert newest.batch > old.batch
+    assert told(newest) == counts(spark, feed)
+    assert told(newest) != told(old)
+    assert running.answer("hour", max_age="1 hour").batch == newest.batch
+    whole, expected = newest, counts(spark, feed, k="a")
     assert client.get("/api/answers", params={"query": "nobody"}).status_code == 404
     assert client.get("/api/answers", params={"query": "hour", "at": "soon"}).status_code == 409
     assert client.get("/api/answers").status_code == 422

@@ -14,6 +14,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -27,6 +28,7 @@ from weft.engine.program import QueryWindows
 from weft.engine.state.as_of import Moment, WindowAt, pieces_of, reading_program
 from weft.errors import EngineError
 from weft.plan.time_axis import TimeAxis
+from weft.query.duration import Duration, parse_duration
 from weft.query.query import Query
 from weft.query.window import Session
 from weft.sinks.contract import SinkQuery
@@ -67,7 +69,8 @@ class StateReader:
         self.spark, self.checkpoint, self.axis = spark, checkpoint, axis
         self._commits = Folder(checkpoint).sub("commits")
         self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[Any, ...], AsOf] = OrderedDict()
+        self._known: OrderedDict[tuple[Any, ...], tuple[float, AsOf]] = OrderedDict()
+        """Answers, and when they were begun to be read."""
 
     def answer(
         self,
@@ -77,22 +80,17 @@ class StateReader:
         keys: Mapping[str, Any] | None = None,
         *,
         batch: int | None = None,
+        max_age: str | timedelta | None = None,
     ) -> AsOf:
         """The answers to a query's window, of the groups with these keys; see `Running.answer`."""
+        age = None if max_age is None else _seconds(max_age)
         with as_written(self.spark):
             entry = _entry(asked.catalogue, name)
             question = _question(asked, entry, self._units(entry.query, at))
             wanted = self._keys(asked.compiled.answered[entry.number], keys or {})
-            if batch is None:
-                batch = self._last_batch(asked.catalogue.batch - 1)
-            since = _history_batch(asked.catalogue, entry)
-            if batch < since:
-                raise EngineError(
-                    f"query {entry.query.name!r}: its history is in the state from micro-batch "
-                    f"{since} on, and the last one was {batch}: ask when rows have come"
-                )
-            with self._lock:  # who asks for the same at once waits, and finds it
-                found = self._remembered(asked, entry, question, batch)
+            found = self._recent(asked, entry, question, age)
+            if found is None:
+                found = self._newest(asked, entry, question, batch)
         return found if wanted is None else replace(found, table=only_groups(found.table, wanted))
 
     # What is asked.
@@ -161,17 +159,41 @@ class StateReader:
 
     # What is answered.
 
-    def _remembered(self, asked: Asked, entry: Entry, question: Question, batch: int) -> AsOf:
+    def _recent(
+        self, asked: Asked, entry: Entry, question: Question, age: float | None
+    ) -> AsOf | None:
+        """The last answer to the same, if it was read no longer ago than that."""
+        if age is None:
+            return None
+        same = asked.catalogue.number, entry.number, question.at
+        with self._lock:
+            for (change, _, number, at), (read, found) in reversed(self._known.items()):
+                if (change, number, at) == same and time.monotonic() - read <= age:
+                    return found
+        return None
+
+    def _newest(self, asked: Asked, entry: Entry, question: Question, batch: int | None) -> AsOf:
+        """The answer as of a micro-batch, by default the last."""
+        began = time.monotonic()
+        if batch is None:
+            batch = self._last_batch(asked.catalogue.batch - 1)
+        since = _history_batch(asked.catalogue, entry)
+        if batch < since:
+            raise EngineError(
+                f"query {entry.query.name!r}: its history is in the state from micro-batch "
+                f"{since} on, and the last one was {batch}: ask when rows have come"
+            )
         place = asked.catalogue.number, batch, entry.number, question.at
-        if place in self._known:
-            self._known.move_to_end(place)
-            return self._known[place]
-        found = self._read(asked, entry, question, batch)
-        if found.table.nbytes <= _LARGEST:
-            self._known[place] = found
-            while len(self._known) > _REMEMBERED:
-                self._known.popitem(last=False)
-        return found
+        with self._lock:  # who asks for the same at once waits, and finds it
+            if place in self._known:
+                found = self._known.pop(place)[1]
+            else:
+                found = self._read(asked, entry, question, batch)
+            if found.table.nbytes <= _LARGEST:
+                self._known[place] = began, found
+                while len(self._known) > _REMEMBERED:
+                    self._known.popitem(last=False)
+            return found
 
     def _read(self, asked: Asked, entry: Entry, question: Question, batch: int) -> AsOf:
         query, compiled = entry.query, asked.compiled
@@ -257,6 +279,13 @@ class StateReader:
 
     def _shown(self, units: int) -> str:
         return shown_instant(units, self.axis.kind)
+
+
+def _seconds(max_age: Duration) -> float:
+    """How old an answer may be."""
+    if isinstance(max_age, int) or (age := parse_duration(max_age, "max_age")) < 0:
+        raise EngineError(f"max_age={max_age!r}: accepted are '5 seconds' and a timedelta")
+    return age / 1e6
 
 
 def _entry(catalogue: Catalogue, name: str) -> Entry:

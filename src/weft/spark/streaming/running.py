@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
@@ -558,7 +559,12 @@ class Running:
     # What it would answer now.
 
     def answer(
-        self, name: str, at: At | None = None, keys: Mapping[str, Any] | None = None
+        self,
+        name: str,
+        at: At | None = None,
+        keys: Mapping[str, Any] | None = None,
+        *,
+        max_age: str | timedelta | None = None,
     ) -> AsOf:
         """The answers to one window of a query, as the last micro-batch left it.
 
@@ -567,14 +573,17 @@ class Running:
         `keys` are the values of some keys, and without them all groups are answered. Nothing waits
         for the watermark: `open` says whether more rows may come, and `batch` up to which
         micro-batch they have. A window that is closed is read from the sink, if that is Parquet.
+        With `max_age="5 seconds"` an answer will do that was read for somebody so long ago: readers
+        who ask often then cost the stream one read in that time, instead of one per micro-batch.
         """
         version = self._versions.now
         asked = Asked(version.catalogue, version.compiled, sink_facts(self.sink))
-        return self._reader.answer(asked, name, at, keys)
+        return self._reader.answer(asked, name, at, keys, max_age=max_age)
 
     def told(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """The answers that another process asks for, as JSON values."""
-        found = self.answer(asked["query"], asked["at"], asked["keys"])
+        max_age = asked.get("max_age")
+        found = self.answer(asked["query"], asked["at"], asked["keys"], max_age=max_age)
         return found.to_dict(min(LIMIT, int(asked["limit"])))
 
     # How it is doing.
