@@ -1,7 +1,7 @@
 """As-of reads beside a running stream: how long they take, and what they take from the stream.
 
 A stream of large micro-batches runs as fast as it goes. Meanwhile somebody reads the open window of
-a query ten times a second: one key, all keys, and one key as it was up to 5 s ago. The first read of
+a query ten times a second: one key, all keys, one key as it was up to 5 s ago. The first read of
 a micro-batch runs a Spark job on the same cores, later ones find what it left. Told are the seconds
 of a read and the rows per second beside those without a reader. Some answers are compared with
 Spark's own over the rows up to the micro-batch that they name.
