@@ -76,7 +76,13 @@ _INTERRUPTED = (
 _WAITING = "Waiting for data to arrive"
 """What Spark says of a stream from when it has found no rows until it looks for the next."""
 _RETRIES = 3
-_TRANSIENT = "Python worker failed to connect back"
+_TRANSIENT = (
+    "Python worker failed to connect back",
+    # Spark 4.1's Kafka source reports its metrics before it has any, after a micro-batch that is run
+    # again (SPARK-55271). That micro-batch is done by then.
+    'IterableOps.map(scala.Function1)" because the return value of "scala.Option.get()" is null',
+)
+"""Errors of Spark that a new start of its query is without."""
 
 
 class Running:
@@ -297,8 +303,8 @@ class Running:
     def _recovered(self, failed: StreamingQuery) -> bool:
         """Whether the stream goes on: under another run by now, or started again here.
 
-        Without a query that has failed; or as it is, where a Python worker did not come up within
-        Spark's patience on a machine that is overloaded. Nothing is lost by trying again.
+        Without a query that has failed; or as it is, where Spark failed by itself, for instance
+        because a Python worker did not come up in time. Nothing is lost by trying again.
         """
         with self._lock:
             if failed is not self._query:
@@ -311,7 +317,7 @@ class Running:
             verdict = judge(text, said, self.progress.batch + 1, version.asking)
             if verdict is not None:
                 return self._go_on(verdict)
-            if _TRANSIENT not in text:
+            if not any(one in text for one in _TRANSIENT):
                 verdict = None if failed is self._given_up else self._tried_apart(version)
                 self._given_up = failed
                 return verdict is not None and self._go_on(verdict)
