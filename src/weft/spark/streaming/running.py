@@ -78,7 +78,7 @@ _WAITING = "Waiting for data to arrive"
 _RETRIES = 3
 _TRANSIENT = (
     "Python worker failed to connect back",
-    # Spark 4.1's Kafka source reports its metrics before it has any, after a micro-batch that is run
+    # Spark 4.1's Kafka source reports metrics before it has any, after a micro-batch that is run
     # again (SPARK-55271). That micro-batch is done by then.
     'IterableOps.map(scala.Function1)" because the return value of "scala.Option.get()" is null',
 )
