@@ -72,7 +72,8 @@ def test_avro_in_and_out_and_each_key_once(spark: SparkSession, kafka: str) -> N
     assert len(raw) == 2 * len(expected)
     assert {message.headers["query"] for message in raw} == {b"minute"}
     once = newest_messages(read(spark, kafka, "avro-minute"))
-    assert {row["headers"][1]["value"] for row in once.select("headers").collect()} == {b"1"}
+    headers = [row["headers"] for row in once.select("headers").collect()]
+    assert {bytes(found[1]["value"]) for found in headers} == {b"1"}  # a bytearray before 4.1
     back = once.select(from_avro("value", avro_schema(answers)).alias("a")).select("a.*")
     assert back.columns == answers.columns
     found = back.selectExpr("unix_seconds(window.start)", "symbol", "n", "total").collect()
