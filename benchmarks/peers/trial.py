@@ -1,0 +1,132 @@
+"""One engine with one number of queries, in a process of its own: time, limit, peak memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.peers.job import Job
+from benchmarks.support.beside import python_with
+from benchmarks.support.harness import ROOT, CannotRun, Row
+from benchmarks.support.memory import peak_memory
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a job; `told` is None where the time limit ended it."""
+
+    job: Job
+    told: dict[str, Any] | None
+    peak: int
+    limit: float
+
+    @property
+    def engine(self) -> Any:
+        return import_module(f"benchmarks.peers.engines.{self.job.engine}")
+
+    def answers(self) -> pa.Table:
+        """All answers: q, start (microseconds), k, n, total, hi, mean."""
+        if self.job.form == "batch":
+            return pq.read_table(self.job.out)
+        found: pa.Table = self.engine.answers(self.job)
+        return found
+
+    def row(self) -> Row:
+        """The columns that every trial has."""
+        told = self.told or {}
+        over = f"over {self.limit:.0f} s" if self.told is None else None
+        return {
+            "engine": self.job.engine,
+            "version": told.get("version"),
+            "queries": len(self.job.windows),
+            "seconds": told.get("seconds"),
+            "over": over,
+            "queries_done": self.job.done() if over else None,
+            "start_seconds": told.get("start_seconds"),
+            "first_seconds": told.get("first_seconds"),
+            "planning_seconds": told.get("planning_seconds"),
+            "peak_mib": round(self.peak / 2**20),
+        }
+
+
+def try_out(job: Job, limit: float, meanwhile: Callable[[], object] | None = None) -> Trial:
+    """Run a job until it is done or its time is over, the start of the engine not counted in it.
+
+    `meanwhile` is called until the process ends, ten times a second.
+    """
+    Path(job.folder).mkdir(parents=True)
+    engine = import_module(f"benchmarks.peers.engines.{job.engine}")
+    needed = getattr(engine, "NEEDS", ())
+    python = str(python_with(*needed)) if needed else sys.executable
+    said = Path(job.folder) / "said"
+    command = [python, "-m", "benchmarks.peers.child", str(job.save()), repr(time.time())]
+    with said.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=_environment(bool(needed)), stdout=output,
+            stderr=subprocess.STDOUT, start_new_session=True,
+        )  # fmt: skip
+        try:
+            with peak_memory(process.pid) as peak:
+                ended = _wait(process, limit, meanwhile)
+        finally:
+            _end(process)
+    if job.report.exists():
+        return Trial(job, json.loads(job.report.read_text()), peak.bytes, limit)
+    if ended:
+        last = said.read_text(errors="replace").strip().splitlines()[-12:]
+        raise CannotRun(f"{job.engine}: the process ended with {process.returncode}: {last}")
+    return Trial(job, None, peak.bytes, limit)
+
+
+def _wait(
+    process: subprocess.Popen[bytes], limit: float, meanwhile: Callable[[], object] | None
+) -> bool:
+    """Whether it ended by itself."""
+    until = time.monotonic() + limit
+    while time.monotonic() < until:
+        try:
+            process.wait(0.1)
+        except subprocess.TimeoutExpired:
+            if meanwhile is not None:
+                meanwhile()
+        else:
+            return True
+    return False
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process that was started and all that it started: they are one session."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, how)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(3.0)
+        except subprocess.TimeoutExpired:
+            continue
+    process.wait()
+
+
+def _environment(alone: bool) -> dict[str, str]:
+    """Another Python sees this repository and nothing of weft's own environment."""
+    environ = os.environ | {"TZ": "UTC"}
+    if alone:
+        paths = str(ROOT)
+        for name in ("SPARK_HOME", "PYSPARK_PYTHON", "VIRTUAL_ENV"):
+            environ.pop(name, None)
+    else:
+        paths = os.pathsep.join(filter(None, (str(ROOT), environ.get("PYTHONPATH"))))
+    return environ | {"PYTHONPATH": paths}
