@@ -24,6 +24,7 @@ def main(path: str, began: float) -> None:
     form: AbstractContextManager[Any] = getattr(engine, job.form)(job)
     with form as run:
         told: dict[str, Any] = {"version": engine.version(), "start_seconds": time.time() - began}
+        job.ready.touch()
         first, found = _timed(run)
         told |= {"seconds": first, "first_seconds": first}
         if job.form == "batch":

@@ -47,6 +47,11 @@ class Job:
         return Path(self.folder) / "out"
 
     @property
+    def ready(self) -> Path:
+        """There once the engine is up, has its rows, and is being timed."""
+        return Path(self.folder) / "ready"
+
+    @property
     def report(self) -> Path:
         """What the child says when it has finished."""
         return Path(self.folder) / "report.json"
