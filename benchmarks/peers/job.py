@@ -52,6 +52,11 @@ class Job:
         return Path(self.folder) / "ready"
 
     @property
+    def said(self) -> Path:
+        """What the child and its engine print, each line after the second at which it came."""
+        return Path(self.folder) / "said"
+
+    @property
     def report(self) -> Path:
         """What the child says when it has finished."""
         return Path(self.folder) / "report.json"

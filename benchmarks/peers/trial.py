@@ -8,10 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,9 @@ from benchmarks.peers.job import Job
 from benchmarks.support.beside import python_with
 from benchmarks.support.harness import ROOT, CannotRun, Row
 from benchmarks.support.memory import peak_memory
+from weft.errors import EngineError
+from weft.job.maven import Jar, fetch
+from weft.spark.connectors import cache
 
 START = 120.0
 """Seconds that an engine may take to come up with its rows."""
@@ -64,38 +68,58 @@ class Trial:
         }
 
 
-def try_out(job: Job, limit: float, meanwhile: Callable[[], object] | None = None) -> Trial:
-    """Run a job until it is done or its time is over, the start of the engine not counted in it.
-
-    `meanwhile` is called until the process ends, ten times a second.
-    """
+def try_out(job: Job, limit: float) -> Trial:
+    """Run a job until it is done or its time is over, the start of the engine not counted in it."""
     Path(job.folder).mkdir(parents=True)
     engine = import_module(f"benchmarks.peers.engines.{job.engine}")
     needed = getattr(engine, "NEEDS", ())
+    job = replace(job, jars=jars(getattr(engine, "JARS", ())))
     python = str(python_with(*needed)) if needed else sys.executable
-    said = Path(job.folder) / "said"
     command = [python, "-m", "benchmarks.peers.child", str(job.save()), repr(time.time())]
-    with said.open("w") as output:
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=_environment(bool(needed)), stdout=output,
-            stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        try:
-            with peak_memory(process.pid) as peak:
-                ended = _wait(process, job, limit, meanwhile)
-        finally:
-            _end(process)
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=_environment(bool(needed)), stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip
+    listener = Thread(target=_listen, args=(process, job.said), daemon=True)
+    listener.start()
+    try:
+        with peak_memory(process.pid) as peak:
+            ended = _wait(process, job, limit)
+    finally:
+        _end(process)
+        listener.join(5.0)
     if job.report.exists():
         return Trial(job, json.loads(job.report.read_text()), peak.bytes, limit)
     if ended:
-        last = said.read_text(errors="replace").strip().splitlines()[-12:]
-        raise CannotRun(f"{job.engine}: the process ended with {process.returncode}: {last}")
+        said = job.said.read_text(errors="replace").splitlines()
+        why = [line for line in said if "Error" in line or "Exception" in line] or said
+        text = "; ".join(line.partition(" ")[2].strip() for line in why[-3:])
+        raise CannotRun(f"{job.engine}: the process ended with {process.returncode}: {text}")
     return Trial(job, None, peak.bytes, limit)
 
 
-def _wait(
-    process: subprocess.Popen[bytes], job: Job, limit: float, meanwhile: Callable[[], object] | None
-) -> bool:
+def jars(wanted: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """The files of jars by module and version, from weft's cache or else from Maven."""
+    try:
+        found = fetch([Jar(module, (version,)) for module, version in wanted], cache())
+    except EngineError as error:
+        raise CannotRun(f"jars that it takes a working mvn to get: {error}") from error
+    return tuple(map(str, found))
+
+
+def _listen(process: subprocess.Popen[bytes], path: Path) -> None:
+    """Keep what a process says, each line after the second at which it came."""
+    assert process.stdout is not None
+    rest = b""
+    with path.open("wb") as file:
+        while some := os.read(process.stdout.fileno(), 1 << 16):
+            *lines, rest = (rest + some).split(b"\n")
+            now = b"%.3f " % time.time()
+            file.writelines(now + line + b"\n" for line in lines)
+        file.write(b"%.3f " % time.time() + rest + b"\n")
+
+
+def _wait(process: subprocess.Popen[bytes], job: Job, limit: float) -> bool:
     """Whether it ended by itself."""
     began, most = time.monotonic(), START + limit
     while time.monotonic() < began + most:
@@ -104,10 +128,8 @@ def _wait(
         try:
             process.wait(0.1)
         except subprocess.TimeoutExpired:
-            if meanwhile is not None:
-                meanwhile()
-        else:
-            return True
+            continue
+        return True
     return False
 
 
