@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -28,8 +28,6 @@ class Job:
     jars: tuple[str, ...] = ()
     port: int = 0
     """Of the feed, if rows come live."""
-    seconds: float = 0.0
-    """How long the feed sends."""
 
     @property
     def whole(self) -> Path:
@@ -52,6 +50,11 @@ class Job:
         return Path(self.folder) / "ready"
 
     @property
+    def fed(self) -> Path:
+        """There once the feed has sent everything."""
+        return Path(self.folder) / "fed"
+
+    @property
     def said(self) -> Path:
         """What the child and its engine print, each line after the second at which it came."""
         return Path(self.folder) / "said"
@@ -69,6 +72,10 @@ class Job:
         """How many queries were answered, if the engine takes one after the other."""
         file = Path(self.folder) / "done"
         return int(file.read_text() or 0) if file.exists() else None
+
+    def on(self, port: int) -> Job:
+        """The same with the port of a feed."""
+        return replace(self, port=port)
 
     def save(self) -> Path:
         """The file from which `load` makes the same job."""

@@ -1,6 +1,6 @@
 """The right answers, from plain NumPy over cells of half a minute, and the comparison with them.
 
-    rows -> per cell and key: count, sum, max -> per window and key: the same over its cells
+rows -> per cell and key: count, sum, max -> per window and key: the same over its cells
 """
 
 from __future__ import annotations

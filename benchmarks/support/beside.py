@@ -31,9 +31,7 @@ def python_with(*wanted: str) -> Path:
 
 def _do(wanted: str, *command: str) -> None:
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS, check=False
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired as error:
         raise CannotRun(f"{wanted} was not installed within {SECONDS:.0f} s: try again") from error
     if done.returncode:

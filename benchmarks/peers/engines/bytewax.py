@@ -17,6 +17,7 @@ import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from benchmarks.peers.delivery import printed
 from benchmarks.peers.job import DELAY, Job
 
 NEEDS = ("bytewax==0.21.1", "pyarrow==24.0.0")
@@ -144,3 +145,8 @@ def answers(job: Job) -> pa.Table:
     """What the dataflow wrote; starts are in milliseconds there."""
     found = pa.csv.read_csv(job.out, pa.csv.ReadOptions(column_names=NAMES))
     return found.set_column(1, "start", pa.compute.multiply(found["start"], 1000))
+
+
+def delivered(job: Job) -> pa.Table:
+    """What was printed, with the times."""
+    return printed(job)

@@ -61,6 +61,6 @@ def sql(
     return (
         f"SELECT epoch_us(start) AS start, k, {n}::BIGINT AS n, {total}::BIGINT AS total, "
         f"{hi} AS hi, {total} / {n} AS mean FROM (SELECT *, unnest(generate_series("
-        f"{bucket} - INTERVAL {range_ - slide} SECOND, {bucket}, INTERVAL {slide} SECOND)) AS start "
-        f"FROM {table}) GROUP BY start, k"
+        f"{bucket} - INTERVAL {range_ - slide} SECOND, {bucket}, INTERVAL {slide} SECOND)) "
+        f"AS start FROM {table}) GROUP BY start, k"
     )

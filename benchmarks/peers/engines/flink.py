@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from benchmarks.peers.delivery import printed
 from benchmarks.peers.job import DELAY, Job
 
 NEEDS = ("apache-flink==2.3.0",)
@@ -39,8 +40,9 @@ def stream(job: Job) -> Iterator[Callable[[], dict[str, float]]]:
     """From the one file, in streaming mode, into Parquet."""
     table = _table_environment(job)
     table.execute_sql(
-        f"CREATE TABLE events (ts TIMESTAMP_LTZ(3), k INT, v BIGINT, WATERMARK FOR ts AS {WATERMARK})"
-        f" WITH ('connector' = 'filesystem', 'path' = 'file://{job.whole.parent}', "
+        "CREATE TABLE events (ts TIMESTAMP_LTZ(3), k INT, v BIGINT, "
+        f"WATERMARK FOR ts AS {WATERMARK}) WITH ("
+        f"'connector' = 'filesystem', 'path' = 'file://{job.whole.parent}', "
         "'format' = 'parquet')"
     )
     table.execute_sql(
@@ -127,3 +129,8 @@ def answers(job: Job) -> pa.Table:
     found = pq.read_table(job.out)
     start = pc.multiply(found["start"], 1000)
     return found.set_column(found.schema.get_field_index("start"), "start", start)
+
+
+def delivered(job: Job) -> pa.Table:
+    """What was printed, with the times."""
+    return printed(job)

@@ -33,13 +33,13 @@ def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
             "ts", every=f"{slide}s", period=f"{range_}s", offset=f"-{range_ - slide}s",
             closed="left", group_by="k",
         ).agg(
-            pl.len().alias("n"),
+            pl.len().cast(pl.Int64).alias("n"),
             pl.col("v").sum().alias("total"),
             pl.col("v").max().alias("hi"),
             pl.col("v").mean().alias("mean"),
         )  # fmt: skip
         start = pl.col("ts").dt.timestamp("us").alias("start")
-        return found.select(start, "k", pl.col("n").cast(pl.Int64), "total", "hi", "mean").to_arrow()
+        return found.select(start, "k", "n", "total", "hi", "mean").to_arrow()
 
     def run() -> list[pa.Table]:
         found = []

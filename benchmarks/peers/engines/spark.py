@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.peers.job import DELAY, Job
+from benchmarks.peers.delivery import mark, marked, wait_for_feed
+from benchmarks.peers.job import DELAY, Job, long_table
 
 SCHEMA = "ts timestamp, k int, v bigint"
 
@@ -57,8 +59,9 @@ def stream(job: Job) -> Iterator[Callable[[], None]]:
     spark = session()
 
     def run() -> None:
-        for number, query in enumerate(_started(job, micro_batches(spark, job), available_now=True)):
-            query.awaitTermination()
+        for number, query in enumerate(_queries(job, micro_batches(spark, job))):
+            writer = query.format("parquet").trigger(availableNow=True)
+            writer.start(str(job.out / str(number))).awaitTermination()
             job.note_done(number + 1)
 
     yield run
@@ -72,10 +75,29 @@ def live(job: Job) -> Iterator[Callable[[], None]]:
     spark = session()
 
     def run() -> None:
-        started = list(_started(job, from_feed(spark, job)))
-        wait_for_feed(job, started)
+        started = [
+            query.foreachBatch(_writer(job.out / str(number))).start()
+            for number, query in enumerate(_queries(job, from_feed(spark, job)))
+        ]
+
+        def check() -> None:
+            for query in started:
+                if query.exception() is not None:
+                    raise query.exception()
+
+        wait_for_feed(job, check)
+        for query in started:
+            query.stop()
 
     yield run
+
+
+def _writer(folder: Path) -> Callable[[Any, int], None]:
+    def write(batch: Any, number: int) -> None:
+        batch.write.mode("overwrite").parquet(str(folder / str(number)))
+        mark(folder / str(number))
+
+    return write
 
 
 def micro_batches(spark: Any, job: Job) -> Any:
@@ -96,40 +118,27 @@ def from_feed(spark: Any, job: Job) -> Any:
     )
 
 
-def wait_for_feed(job: Job, started: list[Any]) -> None:
-    """Let queries run for as long as the feed sends, and a little longer; then stop them."""
-    import time
-
-    until = time.monotonic() + job.seconds + 5.0
-    while time.monotonic() < until:
-        for query in started:
-            if query.exception() is not None:
-                raise query.exception()
-        time.sleep(0.2)
-    for query in started:
-        query.stop()
-
-
-def _started(job: Job, df: Any, *, available_now: bool = False) -> Iterator[Any]:
-    """The queries, each started when it is asked for."""
+def _queries(job: Job, df: Any) -> Iterator[Any]:
+    """The queries over a stream, ready to be given a sink."""
     df.withWatermark("ts", f"{DELAY} seconds").createOrReplaceTempView("events")
     for number, text in enumerate(sql(job, "events")):
-        writer = df.sparkSession.sql(text).writeStream.format("parquet").outputMode("append")
-        writer = writer.option("checkpointLocation", f"{job.folder}/checkpoint/{number}")
-        if available_now:
-            writer = writer.trigger(availableNow=True)
-        yield writer.start(str(job.out / str(number)))
+        writer = df.sparkSession.sql(text).writeStream.outputMode("append")
+        yield writer.option("checkpointLocation", f"{job.folder}/checkpoint/{number}")
 
 
 def answers(job: Job) -> pa.Table:
     """What the streams wrote."""
-    from benchmarks.peers.job import long_table
-
-    columns = ["start", "k", "n", "total", "hi", "mean"]
+    folders = (job.out / str(number) for number in range(len(job.windows)))
     return long_table(
-        [
-            pq.read_table(sorted(map(str, (job.out / str(number)).glob("*.parquet"))))
-            .select(columns)
-            for number in range(len(job.windows))
-        ]
-    )  # fmt: skip
+        [pq.read_table(sorted(map(str, folder.glob("*.parquet")))) for folder in folders]
+    )
+
+
+def delivered(job: Job) -> pa.Table:
+    """The same with the times."""
+
+    def read(folder: Path, table: pa.Table) -> pa.Table:
+        query = pa.array([int(folder.parent.name)] * table.num_rows, pa.int32())
+        return table.append_column("q", query)
+
+    return marked(job, read)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from benchmarks.peers.delivery import mark, marked, wait_for_feed
 from benchmarks.peers.engines.spark import from_feed, micro_batches
 from benchmarks.peers.job import DELAY, Job
 
@@ -60,43 +61,53 @@ def stream(job: Job) -> Iterator[Callable[[], None]]:
     spark = session()
 
     def run() -> None:
-        started(job, micro_batches(spark, job), trigger="available_now").await_termination()
+        _started(job, micro_batches(spark, job), trigger="available_now").await_termination()
 
     yield run
 
 
 @contextmanager
-def live(job: Job) -> Iterator[Callable[[], None]]:
+def live(job: Job, **options: Any) -> Iterator[Callable[[], None]]:
     """One stream, until the feed ends."""
     from benchmarks.studies.micro_batches import session
 
     spark = session()
 
     def run() -> None:
-        running = started(job, from_feed(spark, job))
-        running.await_termination(job.seconds + 5.0)
+        running = _started(job, from_feed(spark, job), **options)
+        wait_for_feed(job, lambda: running.await_termination(0.0))
         running.stop()
 
     yield run
 
 
-def started(job: Job, df: Any, **options: Any) -> Any:
+def _started(job: Job, df: Any, **options: Any) -> Any:
     """The loom on its way."""
-    from weft.sinks import LongSink
+    from weft.sinks import LongSink, MicroBatch
+
+    class Marked(LongSink):
+        """Says when a micro-batch is delivered."""
+
+        def deliver(self, batch: MicroBatch) -> Any:
+            figures = super().deliver(batch)
+            mark(job.out / f"batch={batch.number}")
+            return figures
 
     checkpoint = f"{job.folder}/checkpoint"
-    return loom(job, df).start(LongSink(str(job.out)), checkpoint=checkpoint, **options)
+    return loom(job, df).start(Marked(str(job.out)), checkpoint=checkpoint, **options)
 
 
 def answers(job: Job) -> pa.Table:
     """What the stream wrote."""
-    from weft.sinks import delivered_files
-
-    parts = [_flat(pq.ParquetFile(file).read()) for file in delivered_files(str(job.out))]
-    return numbered(pa.concat_tables(parts))
+    return delivered(job).drop_columns("at")
 
 
-def numbered(found: pa.Table) -> pa.Table:
+def delivered(job: Job) -> pa.Table:
+    """The same with the times."""
+    return marked(job, lambda _, table: _numbered(_flat(table)))
+
+
+def _numbered(found: pa.Table) -> pa.Table:
     """Answers with the number of the query in the place of its name."""
     number = pc.cast(pc.utf8_slice_codeunits(found["query"].cast(pa.string()), 1), pa.int32())
     return found.append_column("q", number).select(["q", "start", "k", *AGGS])
