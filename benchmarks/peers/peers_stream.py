@@ -1,4 +1,4 @@
-"""Peers, streaming: 1, 16 and 256 sliding windows by key in weft, plain Spark, Flink and Bytewax."""
+"""Peers, streams: 1, 16 and 256 sliding windows by key in weft, plain Spark, Flink, Bytewax."""
 
 from __future__ import annotations
 

@@ -71,10 +71,10 @@ def live(job: Job) -> Iterator[Callable[[], dict[str, float]]]:
     _configure(table, job)
     # Python's API has no socket source; Java's has, and no row passes through Python.
     lines = streams._j_stream_execution_environment.socketTextStream("127.0.0.1", job.port)
-    field = "SPLIT_INDEX(line, ',', {})".format
+    field = "SPLIT_INDEX(f0, ',', {})".format
     schema = (
         Schema.new_builder()
-        .column_by_expression("line", "f0")
+        .column("f0", "STRING")
         .column_by_expression("ts", f"TO_TIMESTAMP_LTZ(CAST({field(0)} AS BIGINT), 3)")
         .column_by_expression("k", f"CAST({field(1)} AS INT)")
         .column_by_expression("v", f"CAST({field(2)} AS BIGINT)")
