@@ -17,6 +17,8 @@ SPEED = 60
 """Seconds of event time in one of the clock: windows of an hour are full after a minute."""
 EVERY = 0.01
 """Seconds between two sends."""
+SETTLE = 30.0
+"""Seconds after the very first rows, for what an engine does but once: workers, compilation."""
 
 
 class LiveFeed:
@@ -67,10 +69,10 @@ class LiveFeed:
                 reader.close()
 
     def _send(self, readers: list[socket.socket]) -> None:
-        self.began = time.time()
         some = round(RATE * EVERY)
+        self.began = time.time() + SETTLE
         for at in range(0, self.table.num_rows, some):
-            early = self.began + (at + some) / RATE - time.time()
+            early = self.began + (at + some) / RATE - time.time() if at else 0.0
             if self._stop.wait(max(early, 0.0)):
                 return
             lines = _lines(self.table.slice(at, some))

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from benchmarks.peers import oracle, workload
 from benchmarks.peers.job import DELAY, Job
-from benchmarks.peers.live_feed import RATE, SPEED, LiveFeed
+from benchmarks.peers.live_feed import RATE, SETTLE, SPEED, LiveFeed
 from benchmarks.peers.trial import try_out
 from benchmarks.support.draw import Picture
 from benchmarks.support.harness import CannotRun, Claim, Row, Rows, noted, one, pick
@@ -30,7 +30,7 @@ TARGET = 1.0
 
 def run(full: bool) -> Rows:
     """The quick form is shorter; the first part of each run is left out."""
-    seconds, warm, limit = (180, 70, 400.0) if full else (60, 40, 150.0)
+    seconds, warm, limit = (180, 70, 300.0) if full else (45, 20, 90.0)
     with tempfile.TemporaryDirectory(prefix="weft-peers-", ignore_cleanup_errors=True) as name:
         return noted(_rows(Path(name), seconds, warm, limit))
 
@@ -60,7 +60,7 @@ def measured(engine: str, count: int, folder: Path, seconds: int, warm: int, lim
     table = workload.rows(RATE * seconds, SPEED * seconds)
     job = Job(engine, "live", windows, "", str(folder))
     with LiveFeed(table, count if engine == "spark" else 1, job.fed) as feed:
-        trial = try_out(job.on(feed.port), limit + seconds)
+        trial = try_out(job.on(feed.port), limit + SETTLE + seconds)
     row = trial.row() | {"tried": True, "rows": table.num_rows}
     for name in ("seconds", "first_seconds"):  # these are the feed's
         row.pop(name)
