@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +22,7 @@ class Job:
     windows: tuple[tuple[int, int], ...]
     """Range and slide in seconds; the slide divides the range."""
     rows: str
-    """The folder that `workload.write_rows` made."""
+    """The folder of the rows: `workload.write_rows` made it, or a feed adds to it."""
     folder: str
     """For answers, checkpoints and the report."""
     jars: tuple[str, ...] = ()
@@ -72,10 +72,6 @@ class Job:
         """How many queries were answered, if the engine takes one after the other."""
         file = Path(self.folder) / "done"
         return int(file.read_text() or 0) if file.exists() else None
-
-    def on(self, port: int) -> Job:
-        """The same with the port of a feed."""
-        return replace(self, port=port)
 
     def save(self) -> Path:
         """The file from which `load` makes the same job."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ import pyarrow as pa
 
 from benchmarks.peers import oracle, workload
 from benchmarks.peers.job import DELAY, Job
-from benchmarks.peers.live_feed import RATE, SETTLE, SPEED, LiveFeed
-from benchmarks.peers.trial import try_out
+from benchmarks.peers.live_feed import RATE, SETTLE, SPEED, feed_for
+from benchmarks.peers.trial import engine_module, try_out
 from benchmarks.support.draw import Picture
 from benchmarks.support.harness import CannotRun, Claim, Row, Rows, noted, one, pick
 
@@ -58,14 +59,15 @@ def measured(engine: str, count: int, folder: Path, seconds: int, warm: int, lim
     """
     windows = workload.windows(count)
     table = workload.rows(RATE * seconds, SPEED * seconds)
-    job = Job(engine, "live", windows, "", str(folder))
-    with LiveFeed(table, count if engine == "spark" else 1, job.fed) as feed:
-        trial = try_out(job.on(feed.port), limit + SETTLE + seconds)
+    job = Job(engine, "live", windows, str(folder / "rows"), str(folder / "job"))
+    kind = getattr(engine_module(engine), "FEED", "socket")
+    with feed_for(kind, table, job) as feed:
+        trial = try_out(replace(job, port=feed.port), limit + SETTLE + seconds)
     row = trial.row() | {"tried": True, "rows": table.num_rows}
     for name in ("seconds", "first_seconds"):  # these are the feed's
         row.pop(name)
     try:
-        found = trial.engine.delivered(trial.job)
+        found = engine_module(engine).delivered(trial.job)
     except (FileNotFoundError, pa.ArrowInvalid):
         found = None
     if feed.began is None or found is None or found.num_rows == 0:

@@ -39,15 +39,11 @@ class Trial:
     peak: int
     limit: float
 
-    @property
-    def engine(self) -> Any:
-        return import_module(f"benchmarks.peers.engines.{self.job.engine}")
-
     def answers(self) -> pa.Table:
         """All answers: q, start (microseconds), k, n, total, hi, mean."""
         if self.job.form == "batch":
             return pq.read_table(self.job.out)
-        found: pa.Table = self.engine.answers(self.job)
+        found: pa.Table = engine_module(self.job.engine).answers(self.job)
         return found
 
     def row(self) -> Row:
@@ -68,10 +64,15 @@ class Trial:
         }
 
 
+def engine_module(name: str) -> Any:
+    """The file of an engine."""
+    return import_module(f"benchmarks.peers.engines.{name}")
+
+
 def try_out(job: Job, limit: float) -> Trial:
     """Run a job until it is done or its time is over, the start of the engine not counted in it."""
     Path(job.folder).mkdir(parents=True)
-    engine = import_module(f"benchmarks.peers.engines.{job.engine}")
+    engine = engine_module(job.engine)
     needed = getattr(engine, "NEEDS", ())
     job = replace(job, jars=jars(getattr(engine, "JARS", ())))
     python = str(python_with(*needed)) if needed else sys.executable

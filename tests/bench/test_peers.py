@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import socket
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from benchmarks.peers import live_feed, oracle, workload
@@ -104,12 +107,28 @@ def test_the_feed_sends_every_row_at_its_time(
 ) -> None:
     monkeypatch.setattr(live_feed, "SETTLE", 0.0)
     table = workload.rows(4_000, 12)
-    with live_feed.LiveFeed(table, 1, tmp_path / "fed") as feed:
-        with socket.create_connection(("127.0.0.1", feed.port)) as reader:
-            text = b"".join(iter(lambda: reader.recv(1 << 16), b"")).decode()
+    job = Job("a", "live", (), str(tmp_path / "rows"), str(tmp_path))
+    with (
+        live_feed.SocketFeed(table, job) as feed,
+        socket.create_connection(("127.0.0.1", feed.port)) as reader,
+    ):
+        text = b"".join(iter(lambda: reader.recv(1 << 16), b"")).decode()
+        _until(job.fed.exists)
     lines = [tuple(map(int, line.split(","))) for line in text.splitlines()]
     milliseconds = table["ts"].cast(pa.int64()).to_numpy() // 1000
     expected = zip(milliseconds, table["k"].to_pylist(), table["v"].to_pylist(), strict=True)
     assert lines == list(expected)
-    assert (tmp_path / "fed").exists()
-    assert feed.began is not None
+
+    job.fed.unlink()
+    with live_feed.FileFeed(table, job):
+        assert not list(job.batches.iterdir())
+        job.ready.touch()
+        _until(job.fed.exists)
+    assert pq.read_table(job.batches).equals(table)
+
+
+def _until(true: Callable[[], bool]) -> None:
+    ends = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < ends
+        time.sleep(0.02)

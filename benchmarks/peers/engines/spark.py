@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from benchmarks.peers.delivery import mark, marked, wait_for_feed
 from benchmarks.peers.job import DELAY, Job, long_table
 
+FEED = "files"
 SCHEMA = "ts timestamp, k int, v bigint"
 
 
@@ -104,18 +105,16 @@ def micro_batches(spark: Any, job: Job) -> Any:
     """The files as a stream, a micro-batch at a time."""
     from benchmarks.studies.micro_batches import FILES
 
-    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES)
-    return reader.parquet(str(job.batches))
+    return _files(spark).option("maxFilesPerTrigger", FILES).parquet(str(job.batches))
 
 
 def from_feed(spark: Any, job: Job) -> Any:
-    """The lines of the feed as rows."""
-    reader = spark.readStream.format("socket").option("host", "127.0.0.1").option("port", job.port)
-    return reader.load().selectExpr(
-        "timestamp_millis(CAST(split_part(value, ',', 1) AS BIGINT)) AS ts",
-        "CAST(split_part(value, ',', 2) AS INT) AS k",
-        "CAST(split_part(value, ',', 3) AS BIGINT) AS v",
-    )
+    """The files as a stream, in each micro-batch what has come since."""
+    return _files(spark).parquet(str(job.batches))
+
+
+def _files(spark: Any) -> Any:
+    return spark.readStream.schema(SCHEMA)
 
 
 def _queries(job: Job, df: Any) -> Iterator[Any]:

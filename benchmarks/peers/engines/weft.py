@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from benchmarks.peers.delivery import mark, marked, wait_for_feed
-from benchmarks.peers.engines.spark import from_feed, micro_batches
+from benchmarks.peers.engines.spark import FEED, from_feed, micro_batches
 from benchmarks.peers.job import DELAY, Job
 
+__all__ = ["FEED", "answers", "batch", "delivered", "live", "stream", "version"]
 AGGS = {"n": "count(*)", "total": "sum(v)", "hi": "max(v)", "mean": "avg(v)"}
 
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from benchmarks.peers.engines import weft
-from benchmarks.peers.engines.weft import delivered, version
+from benchmarks.peers.engines.weft import FEED, delivered, version
 from benchmarks.peers.job import Job
 
-__all__ = ["delivered", "live", "version"]
+__all__ = ["FEED", "delivered", "live", "version"]
 
 
 def live(job: Job) -> AbstractContextManager[Callable[[], None]]:
