@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.peers import live_feed, oracle, workload
+from benchmarks.peers import live_feed, oracle, tables, workload
 from benchmarks.peers.job import Job
 from benchmarks.peers.sweep import LABELS, Size, cell, sweep, told
 from benchmarks.peers.trial import try_out
 from benchmarks.support.harness import CannotRun, WrongAnswer
+from benchmarks.support.page import BEGIN, END
 
 FOREVER = 1e18
 
@@ -80,9 +81,7 @@ def test_engines_in_processes_of_their_own_agree() -> None:
     assert "polars" in told(rows, 256)
 
 
-def test_an_engine_that_takes_too_long_is_stopped_and_not_tried_with_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_engine_that_takes_too_long_is_stopped_and_not_tried_with_more() -> None:
     rows = list(sweep("batch", ("polars",), Size(2_000, 1, 0.0)))
     assert [row["tried"] for row in rows] == [True, False, False]
     assert {cell(row) for row in rows} == {"over 0 s"}
@@ -100,6 +99,11 @@ def test_an_engine_that_fails_says_why(tmp_path: Path) -> None:
 def test_every_engine_has_a_file_and_a_label() -> None:
     folder = Path(workload.__file__).parent / "engines"
     assert {path.stem for path in folder.glob("[a-z]*.py")} == set(LABELS)
+
+
+def test_the_page_is_made_from_the_results_that_are_there() -> None:
+    inside = tables.PAGE.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
+    assert inside.lstrip("\n") == tables.tables().lstrip("\n"), "python -m benchmarks draw"
 
 
 def test_the_feed_sends_every_row_at_its_time(
