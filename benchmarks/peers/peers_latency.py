@@ -64,7 +64,7 @@ def measured(engine: str, count: int, folder: Path, seconds: int, warm: int, lim
     with feed_for(kind, table, job) as feed:
         trial = try_out(replace(job, port=feed.port), limit + SETTLE + seconds)
     row = trial.row() | {"tried": True, "rows": table.num_rows}
-    for name in ("seconds", "first_seconds"):  # these are the feed's
+    for name in ("seconds", "first_seconds", "warm"):  # these are the feed's
         row.pop(name)
     try:
         found = engine_module(engine).delivered(trial.job)

@@ -59,6 +59,7 @@ class Trial:
             "queries_done": self.job.done() if over else None,
             "start_seconds": told.get("start_seconds"),
             "first_seconds": told.get("first_seconds"),
+            "warm": told.get("warm"),
             "planning_seconds": told.get("planning_seconds"),
             "peak_mib": round(self.peak / 2**20),
         }
