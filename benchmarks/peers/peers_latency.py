@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from benchmarks.peers import oracle, workload
@@ -93,7 +94,7 @@ def _latencies(
     began: float,
     warm: int,
     seconds: int,
-) -> np.ndarray:  # type: ignore[type-arg]
+) -> npt.NDArray[np.float64]:
     """Seconds of every window that could be closed after `warm`, one for all of its keys.
 
     A window is delivered with its last key. Infinite where an answer is missing.
@@ -138,8 +139,11 @@ def cell(row: Row) -> str:
     """What stands in a table."""
     if row.get("cannot"):
         return "cannot run here"
+    if not row["tried"]:
+        return "not tried"
     if row["over"] and not row["delivered"]:
         return f"no answer ({row['over']})"
     if not row["kept_up"]:
-        return "behind" if row["tried"] else "behind (not tried)"
+        late = f": p50 {row['p50']:.1f} s" if row["p50"] is not None else ""
+        return f"behind ({row['delivered']:.0%} delivered{late})"
     return f"{row['p50']:.2f} s, {row['p99']:.2f} s"
