@@ -39,17 +39,17 @@ def run(full: bool) -> Rows:
 
 def _rows(folder: Path, seconds: int, warm: int, limit: float) -> Iterator[Row]:
     for engine, counts in ENGINES.items():
-        behind: Row | None = None
+        behind = False
         for count in counts:
-            if behind is not None:
-                yield behind | {"queries": count, "tried": False}
+            if behind:
+                yield {"engine": engine, "queries": count, "tried": False}
                 continue
             try:
                 row = measured(engine, count, folder / f"{engine}-{count}", seconds, warm, limit)
             except CannotRun as error:
                 row = {"engine": engine, "queries": count, "cannot": str(error)}
             else:
-                behind = None if row["kept_up"] else row
+                behind = not row["kept_up"]
             yield row
 
 

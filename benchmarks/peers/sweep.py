@@ -53,10 +53,10 @@ def sweep(form: str, engines: Sequence[str], size: Size) -> Iterator[Row]:
         folder = Path(name)
         workload.write_rows(folder / "rows", table, size.batches)
         for engine in engines:
-            over: Row | None = None
+            over: Row = {}
             for count in workload.COUNTS:
-                if over is not None:
-                    yield over | {"queries": count, "tried": False, "queries_done": None}
+                if over:
+                    yield over | {"queries": count}
                     continue
                 place = folder / f"{engine}-{count}"
                 job = Job(engine, form, workload.windows(count), str(folder / "rows"), str(place))
@@ -68,7 +68,7 @@ def sweep(form: str, engines: Sequence[str], size: Size) -> Iterator[Row]:
                     continue
                 row = trial.row() | head
                 if trial.told is None:
-                    over = row
+                    over = head | {"engine": engine, "over": row["over"], "tried": False}
                 else:
                     what = f"{engine}, {form}"
                     row["answers"] = oracle.compare(
