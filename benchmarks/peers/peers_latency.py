@@ -47,9 +47,8 @@ def _rows(folder: Path, seconds: int, warm: int, limit: float) -> Iterator[Row]:
             try:
                 row = measured(engine, count, folder / f"{engine}-{count}", seconds, warm, limit)
             except CannotRun as error:
-                row = {"engine": engine, "queries": count, "cannot": str(error)}
-            else:
-                behind = not row["kept_up"]
+                row = {"engine": engine, "queries": count, "cannot": str(error), "kept_up": False}
+            behind = not row["kept_up"]
             yield row
 
 

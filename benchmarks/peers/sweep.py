@@ -53,10 +53,10 @@ def sweep(form: str, engines: Sequence[str], size: Size) -> Iterator[Row]:
         folder = Path(name)
         workload.write_rows(folder / "rows", table, size.batches)
         for engine in engines:
-            over: Row = {}
+            ended: Row = {}  # what is said of more queries than it could take
             for count in workload.COUNTS:
-                if over:
-                    yield over | {"queries": count}
+                if ended:
+                    yield ended | {"queries": count}
                     continue
                 place = folder / f"{engine}-{count}"
                 job = Job(engine, form, workload.windows(count), str(folder / "rows"), str(place))
@@ -64,11 +64,12 @@ def sweep(form: str, engines: Sequence[str], size: Size) -> Iterator[Row]:
                 try:
                     trial = try_out(job, size.limit)
                 except CannotRun as error:
-                    yield head | {"engine": engine, "queries": count, "cannot": str(error)}
+                    ended = head | {"engine": engine, "cannot": str(error), "tried": False}
+                    yield ended | {"queries": count}
                     continue
                 row = trial.row() | head
                 if trial.told is None:
-                    over = head | {"engine": engine, "over": row["over"], "tried": False}
+                    ended = head | {"engine": engine, "over": row["over"], "tried": False}
                 else:
                     what = f"{engine}, {form}"
                     row["answers"] = oracle.compare(
