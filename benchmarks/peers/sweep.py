@@ -39,7 +39,7 @@ class Size:
 
 
 FULL = Size(5_000_000, 10, 600.0)
-QUICK = Size(200_000, 4, 90.0)
+QUICK = Size(200_000, 4, 60.0)
 
 
 def sweep(form: str, engines: Sequence[str], size: Size) -> Iterator[Row]:

@@ -26,7 +26,7 @@ def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
         def run() -> list[pa.Table]:
             found = []
             for window in job.windows:
-                found.append(connection.sql(sql("rows", "ts", *window)).to_arrow_table())
+                found.append(connection.sql(sql(*window)).to_arrow_table())
                 job.note_done(len(found))
             return found
 
@@ -49,18 +49,12 @@ def loaded(job: Job) -> Iterator[Any]:
         connection.close()
 
 
-def sql(
-    table: str, time: str, range_: int, slide: int, parts: tuple[str, str, str] | None = None
-) -> str:
-    """A query over rows, or over cells with such counts, sums and maxima.
-
-    A row is in the windows that start at its own slide and at the range/slide - 1 before.
-    """
-    n, total, hi = parts or ("count(*)", "sum(v)", "max(v)")
-    bucket = f"time_bucket(INTERVAL {slide} SECOND, {time}, TIMESTAMP '1970-01-01')"
+def sql(range_: int, slide: int) -> str:
+    """A query: a row is in the windows that start at its own slide and at some before."""
+    bucket = f"time_bucket(INTERVAL {slide} SECOND, ts, TIMESTAMP '1970-01-01')"
     return (
-        f"SELECT epoch_us(start) AS start, k, {n}::BIGINT AS n, {total}::BIGINT AS total, "
-        f"{hi} AS hi, {total} / {n} AS mean FROM (SELECT *, unnest(generate_series("
-        f"{bucket} - INTERVAL {range_ - slide} SECOND, {bucket}, INTERVAL {slide} SECOND)) "
-        f"AS start FROM {table}) GROUP BY start, k"
+        "SELECT epoch_us(start) AS start, k, count(*) AS n, sum(v)::BIGINT AS total, max(v) AS hi, "
+        f"avg(v) AS mean FROM (SELECT *, unnest(generate_series({bucket} - INTERVAL "
+        f"{range_ - slide} SECOND, {bucket}, INTERVAL {slide} SECOND)) AS start FROM rows) "
+        "GROUP BY start, k"
     )
