@@ -15,6 +15,17 @@ TITLES = {
 }
 
 
+def _batch(row: Row) -> str:
+    return sweep.cell(row) + (", cold" if row["seconds"] and not row["warm"] else "")
+
+
+CELLS: dict[str, Callable[[Row], str]] = {
+    "peers_batch": _batch,
+    "peers_stream": sweep.cell,
+    "peers_latency": peers_latency.cell,
+}
+
+
 def tables() -> str:
     """What stands between the markers."""
     lines = [""]
@@ -24,7 +35,7 @@ def tables() -> str:
             lines += [f"`{name}` was not run yet.", ""]
             continue
         rows = bench.rows()
-        said = peers_latency.cell if name == "peers_latency" else sweep.cell
+        said = CELLS[name]
         lines += [f"### {title}", "", _about(rows), "", *_table(rows, said), ""]
         lines += ["Peak memory of the engine's processes, MiB:", "", *_table(rows, _memory), ""]
         if name != "peers_latency":
