@@ -7,7 +7,7 @@ RUNS   := $(VENV)/.runs
 # Java's classes of Spark, which the tests' JVMs map instead of loading them one by one.
 CLASSES := $(VENV)/spark.jsa
 
-.PHONY: demo test test-integration test-nightly check fmt lock bench chaos soak fuzz sbom audit docs web clean
+.PHONY: demo test test-integration test-nightly check fmt lock bench bench-peers chaos soak fuzz sbom audit docs web clean
 MINUTES ?= 60
 
 # Installs what weft itself needs, and nothing of its tests, docs and benchmarks.
@@ -48,6 +48,12 @@ fmt: $(READY)
 # A benchmark that fails says why; the others go on, and the exit code tells.
 bench: $(READY)
 	@$(BIN)/python -m benchmarks run $(if $(FULL),--full); done=$$?; \
+	  $(BIN)/python -m benchmarks draw && exit $$done
+
+# weft beside plain Spark, Flink SQL, DuckDB, Polars and Bytewax on the same rows: docs/peers.md.
+# Flink and Bytewax get environments of their own in weft's cache. FULL=1 takes hours.
+bench-peers: $(READY)
+	@$(BIN)/python -m benchmarks run peers $(if $(FULL),--full); done=$$?; \
 	  $(BIN)/python -m benchmarks draw && exit $$done
 
 # Faults done to streams, seeded: the table in docs/reliability.md; then a stream killed again and

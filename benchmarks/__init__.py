@@ -83,7 +83,7 @@ FOLDERS = {
         "asof",
         "backfill",
     ),
-    "peers": ("peers_batch",),
+    "peers": ("peers_batch", "peers_stream", "peers_latency"),
 }
 """The benchmarks of each folder, in the order in which they run and are shown."""
 BENCHES = {

@@ -30,12 +30,14 @@ def main(words: list[str] | None = None) -> int:
             print(f"{bench.name:28}{bench.headline}")
         return 0
     if asked.verb == "draw":
+        from benchmarks.peers import tables
         from benchmarks.support.page import README, draw_all, headlines, section, write_page
 
         for path in draw_all(chosen):
             print(path.name)
         write_page(section(benches))
         write_page(headlines(benches), README)
+        write_page(tables.tables(), tables.PAGE)
         return 0
     return run(chosen, full=asked.full)
 

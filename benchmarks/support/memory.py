@@ -35,19 +35,19 @@ class Peak:
 
 
 @contextmanager
-def peak_memory() -> Iterator[Peak]:
-    """Watch this process and what it started while the block runs.
+def peak_memory(driver: int | None = None) -> Iterator[Peak]:
+    """Watch a process (this one if none is named) and what it started while the block runs.
 
     >>> with peak_memory() as peak:
     ...     pass
     >>> peak.bytes > 2**20
     True
     """
-    peak, stop = Peak(memory().total), Event()
+    peak, stop = Peak(memory(driver).total), Event()
 
     def watch() -> None:
         while not stop.wait(EVERY):
-            peak.bytes = max(peak.bytes, memory().total)
+            peak.bytes = max(peak.bytes, memory(driver).total)
 
     thread = Thread(target=watch, daemon=True)
     thread.start()
@@ -56,7 +56,7 @@ def peak_memory() -> Iterator[Peak]:
     finally:
         stop.set()
         thread.join()
-        peak.bytes = max(peak.bytes, memory().total)
+        peak.bytes = max(peak.bytes, memory(driver).total)
 
 
 def memory(driver: int | None = None) -> Memory:

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta, timezone
 import pyarrow as pa
 import pytest
 
-from benchmarks.peers import engines
 from benchmarks.studies import beyond_auto, beyond_cost_model, growth
 from benchmarks.support import loads, sharing, sparks
 from benchmarks.support.harness import Bench, WrongAnswer
@@ -116,14 +115,3 @@ def test_the_gain_over_plain_queries_is_told() -> None:
     assert "8x" in claim.ours
     rows[-1]["seconds"] = 0.5
     assert not sharing.told(rows, "19x", 16.0).holds
-
-
-def test_peers_are_compared_in_any_order() -> None:
-    table = pa.table({"w": ["30/10"] * 2, "start": [1, 2], "k": [1, 1], "hi": [5, 6], "n": [1, 2]})
-    parts = sparks.by_value(table, "w")
-    everything = dict.fromkeys(engines.names(), parts["30/10"])
-    turned = {name: one.take([1, 0]) for name, one in everything.items()}
-    assert engines.same(turned, everything, "here") == 2 * len(engines.WINDOWS)
-    wrong = everything | {"60/10": everything["60/10"].slice(1)}
-    with pytest.raises(WrongAnswer, match="60/10"):
-        engines.same(wrong, everything, "here")

@@ -1,0 +1,17 @@
+"""weft that closes windows with the micro-batch's own latest time: one micro-batch sooner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+from benchmarks.peers.engines import weft
+from benchmarks.peers.engines.weft import FEED, delivered, version
+from benchmarks.peers.job import Job
+
+__all__ = ["FEED", "delivered", "live", "version"]
+
+
+def live(job: Job) -> AbstractContextManager[Callable[[], None]]:
+    """One stream, until the feed ends."""
+    return weft.live(job, emit="eager")
