@@ -38,7 +38,7 @@ class Size:
     """Seconds after which an engine is stopped; it is not tried with more queries then."""
 
 
-FULL = Size(5_000_000, 10, 600.0)
+FULL = Size(5_000_000, 10, 120.0)
 QUICK = Size(200_000, 4, 60.0)
 
 
