@@ -1,7 +1,7 @@
 """Rows at a steady rate, over a loopback socket or as files, in event time faster than the clock.
 
-Flink and Bytewax read the socket. Spark's socket source, which is meant for tests, falls behind
-already at some seconds of rows; Spark and weft read files that appear in a folder, whole.
+Flink and Bytewax read the socket. Spark's socket source is meant for tests, and weft fell behind
+on it in a trial on a busy machine; Spark and weft read files that appear in a folder, whole.
 """
 
 from __future__ import annotations

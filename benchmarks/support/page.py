@@ -37,7 +37,6 @@ HEADLINES = {
     "beyond_auto": "strategy `auto` within a tenth of the fastest one measured",
     "peers_batch": "sliding windows by key in a batch, beside other engines",
     "peers_stream": "the same on a stream",
-    "peers_latency": "the same, latency at 20,000 rows/s",
 }
 """What the papers claim first, and what we add: the table of the README."""
 
