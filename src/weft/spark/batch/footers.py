@@ -37,13 +37,15 @@ def has_rows_of_files(df: DataFrame) -> bool:
 
 
 def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
-    """Look into the files of a frame; None if they are not Parquet, or have no such time.
+    """Look into the files of a frame; None if they are not Parquet on a disk, or have no such time.
+
+    Stores elsewhere are Spark's to reach: it has their credentials, and Arrow could wait for long.
 
     The time is taken to be the files' column of that name. If the frame computes another under it,
     that shows in the plan's costs and nowhere else.
     """
     files = df.inputFiles()
-    if not files or not all(file.endswith(".parquet") for file in files):
+    if not files or not all(f.startswith("file:") and f.endswith(".parquet") for f in files):
         return None
     chosen = evenly(len(files), FILES)
     try:

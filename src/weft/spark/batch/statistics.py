@@ -50,7 +50,7 @@ class Measured:
 def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured:
     """Rows, their span, the groups of every set of keys, and the fragments.
 
-    Parquet files that are large are not scanned for it: their footers tell rows and times, and the
+    Large Parquet files on a disk are not scanned for it: their footers tell rows and times, and the
     first rows the rest. All else is scanned once, and only fragments are counted in the first rows.
     """
     keysets = list(dict.fromkeys(tuple(key.expression for key in q.keys) for q in queries))
