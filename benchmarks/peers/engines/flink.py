@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -50,14 +51,7 @@ def stream(job: Job) -> Iterator[Callable[[], dict[str, float]]]:
         f"'path' = 'file://{job.out}', 'format' = 'parquet')"
     )
 
-    def run() -> dict[str, float]:
-        began = time.perf_counter()
-        running = _submitted(table, job)
-        planned = time.perf_counter() - began
-        running.wait()
-        return {"planning_seconds": planned}
-
-    yield run
+    yield partial(_run, table, job)
 
 
 @contextmanager
@@ -83,14 +77,7 @@ def live(job: Job) -> Iterator[Callable[[], dict[str, float]]]:
     table.create_temporary_view("events", table.from_data_stream(DataStream(lines), schema.build()))
     table.execute_sql(f"CREATE TABLE answers ({COLUMNS}) WITH ('connector' = 'print')")
 
-    def run() -> dict[str, float]:
-        began = time.perf_counter()
-        running = _submitted(table, job)
-        planned = time.perf_counter() - began
-        running.wait()
-        return {"planning_seconds": planned}
-
-    yield run
+    yield partial(_run, table, job)
 
 
 def _table_environment(job: Job) -> Any:
@@ -109,6 +96,15 @@ def _configure(table: Any, job: Job) -> None:
     }
     for name, value in settings.items():
         table.get_config().set(name, value)
+
+
+def _run(table: Any, job: Job) -> dict[str, float]:
+    """Plan and run the statement set to its end; how long the planning took."""
+    began = time.perf_counter()
+    running = _submitted(table, job)
+    planned = time.perf_counter() - began
+    running.wait()
+    return {"planning_seconds": planned}
 
 
 def _submitted(table: Any, job: Job) -> Any:
