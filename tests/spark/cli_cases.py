@@ -34,4 +34,6 @@ def write_trades(path: Path, first: int = 0, last: int = 120, rows: int = 500) -
         "volume": random.integers(1, 1000, rows),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.table(columns), path)
+    hidden = path.with_name(f".{path.name}")  # a stream that watches the folder sees it whole
+    pq.write_table(pa.table(columns), hidden)
+    hidden.rename(path)
