@@ -4,14 +4,14 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 RUNS   := $(VENV)/.runs
-# Java's classes of Spark, which the tests' JVMs map instead of loading them one by one.
+# Spark's classes, which every JVM then maps instead of loading them one by one.
 CLASSES := $(VENV)/spark.jsa
 
 .PHONY: demo test test-integration test-nightly check fmt lock bench bench-peers chaos soak fuzz sbom audit docs web clean
 MINUTES ?= 60
 
 # Installs what weft itself needs, and nothing of its tests, docs and benchmarks.
-demo: $(RUNS)
+demo: $(RUNS) $(CLASSES)
 	$(BIN)/weft demo
 
 # Two processes, each with one Spark; tests are dealt few by few, so that neither waits for the other.
@@ -112,10 +112,9 @@ $(READY): pyproject.toml requirements-dev.lock scripts/requirements.sh
 	$(call install,requirements-dev.lock)
 	@touch $(RUNS) $@
 
-# Only a convenience: without it the tests' JVMs start more slowly.
-$(CLASSES): $(READY) scripts/class_archive.py
-	@echo "Archiving Spark's classes for the tests"
-	@$(BIN)/python scripts/class_archive.py $@ || echo "weft: no archive of classes; going on without"
+# Only a convenience: without it Spark starts more slowly.
+$(CLASSES): | $(RUNS)
+	@$(BIN)/weft prepare || echo "weft: going on without"
 
 clean:
 	rm -rf $(VENV) build dist site

@@ -4,14 +4,13 @@ Run in several processes (`make test`), each has one Spark of its own at most.
 """
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
+from weft.spark.class_archive import java_options
+
 SPARK = Path(__file__).parent / "spark"
-CLASSES = Path(sys.prefix) / "spark.jsa"
-"""Made by `make test`, of the Spark that is installed; a JVM with other classes ignores it."""
 
 
 def pytest_configure() -> None:
@@ -24,8 +23,7 @@ def pytest_configure() -> None:
     it throws code away and compiles it again, or stops compiling.
     """
     options = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xlog:disable"
-    if CLASSES.exists():
-        options += f" -XX:SharedArchiveFile={CLASSES} -Xshare:auto"
+    options += f" {java_options()}"
     os.environ.setdefault("SPARK_SUBMIT_OPTS", options)
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", "-XX:TieredStopAtLevel=1")
 

@@ -52,6 +52,20 @@ def test_the_demo_streams_changes_and_verifies(weft: Path, tmp_path: Path) -> No
     assert outcome["rows"] > 1000
 
 
+def test_spark_starts_from_the_classes_that_were_prepared(weft: Path, tmp_path: Path) -> None:
+    outside = {"SPARK_SUBMIT_OPTS": "", "cwd": str(tmp_path)}  # not the tests' own options
+    told = json.loads(run(weft, "prepare", "--json", **outside).stdout)
+    assert Path(told["archive"]).stat().st_size == told["bytes"] > 50 * 2**20
+    # With -Xshare:on Java ends at once if it cannot use the archive.
+    session = (
+        "from weft.spark.session import local_session\n"
+        "spark = local_session(settings={'spark.driver.extraJavaOptions': '-Xshare:on'})\n"
+        "print(spark.range(3).count(), spark.conf.get('spark.driver.extraJavaOptions'))\n"
+    )
+    done = run(weft.with_name("python"), "-c", session, **outside)
+    assert done.stdout.split()[:2] == ["3", f"-XX:SharedArchiveFile={told['archive']}"]
+
+
 def test_the_commands_that_need_no_spark_work_there(weft: Path, tmp_path: Path) -> None:
     queries = tmp_path / "queries.sql"
     queries.write_text("SELECT k, sum(v) AS v FROM t GROUP BY window(ts, '1 hour'), k;\n")

@@ -25,6 +25,7 @@ COMMANDS = {
     "translate": "weft.cli.translate",
     "schema": "weft.cli.schema",
     "doctor": "weft.cli.doctor",
+    "prepare": "weft.cli.prepare",
     "bench": "weft.cli.bench",
     "demo": "weft.cli.demo",
 }

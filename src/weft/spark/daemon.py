@@ -2,7 +2,8 @@
 
 Three things make workers start and answer sooner; none changes what they do:
 
-- Arrow, pandas, Numba and weft are loaded once, and not by every worker.
+- Arrow, pandas, Numba, Spark's messages about state and weft are loaded once, and not by every
+  worker; so is what Numba knows of types before it takes its first function from the cache.
 - Spark puts its own Python code first on the path as zip files, which Python compiles anew in
   every process, and reads through again at the beginning of every task. Where they lie in a pyspark
   that is installed, it is taken as it is installed.
@@ -39,12 +40,18 @@ def _is_zip_of_spark(place: str) -> bool:
 
 if __name__ == "__main__":
     prefer_installed()
+    import pyarrow.pandas_compat  # noqa: F401
+    import pyspark.sql.streaming.proto.StateMessage_pb2
     import pyspark.worker  # noqa: F401
+    from numba.core.registry import cpu_target
     from pyspark.daemon import manager
 
     import weft.engine.preaggregate
+    import weft.spark.streaming.operator
     import weft.stream.micro_batch  # noqa: F401
 
+    cpu_target.typing_context.refresh()
+    cpu_target.target_context.refresh()
     gc.collect()
     gc.freeze()
     manager()

@@ -11,11 +11,12 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
-from pyspark import SparkContext
+from pyspark import InheritableThread, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -96,6 +97,26 @@ def fit_workers(spark: SparkSession) -> None:
     else:
         _check(*_on_cluster(context))
     _fit.add(f"{context.applicationId} {context.pythonExec}")
+
+
+def warm_workers(spark: SparkSession) -> None:
+    """Have Spark start its workers while the driver does something else.
+
+    They are those that a stream uses, and have loaded what it needs if `weft.spark.daemon` made
+    them.
+    """
+    context = spark.sparkContext
+    tasks = max(1, min(_TASKS, int(context.defaultParallelism)))
+
+    def idle(_: Iterable[int]) -> None:
+        pass
+
+    def run() -> None:
+        # Whatever is wrong with workers is told by the first job that needs them.
+        with suppress(Exception):
+            context.parallelize(range(tasks), tasks).foreachPartition(idle)
+
+    InheritableThread(target=run, name="weft-warm-workers", daemon=True).start()
 
 
 def look_at(program: str) -> WorkerPython | None:

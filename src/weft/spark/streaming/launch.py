@@ -25,6 +25,9 @@ _CONF = {
     **STATE_STORE,
     # Batches of Arrow rows large enough that aggregating them pays.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
+    # Told to workers through their environment, by some operators only: with it, Spark would start
+    # a second daemon with workers of its own, and load into it what the first one has.
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
 }
 _NO_EMPTY = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
 # Spark asks for the size of the Arrow batch after every row, which takes longer than writing the

@@ -8,22 +8,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 
-import pyarrow as pa
 from py4j.protocol import Py4JJavaError
-from pyspark import TaskContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from weft.algebra.ops.order import typed
 from weft.engine.overload import blamed
 from weft.engine.parcel import greatest
 from weft.errors import EngineError, WeftError
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
-from weft.sinks.wire import COLUMNS, FIGURES, Decode, to_wire
+from weft.sinks.wire import COLUMNS, FIGURES, Decode
 from weft.spark.finishing import finished
 from weft.spark.streaming.compile import Compiled, Finishing
+from weft.spark.streaming.encode import Encode
 from weft.spark.streaming.held import HeldAnswers
 from weft.spark.streaming.trial import failing
 from weft.stream.catalogue import Catalogue, Entry, complete_by, whole_by
@@ -31,33 +29,6 @@ from weft.stream.outer_window import Outer
 from weft.stream.places import place_of
 
 Answers = list[tuple[Query, DataFrame]]
-
-
-class Encode:
-    """For `mapInArrow`: a query's typed answers as rows of the operator's output."""
-
-    def __init__(self, query: int, schema: pa.Schema) -> None:
-        self.query, self.schema = query, schema
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        tables = [pa.Table.from_batches([batch]) for batch in batches if batch.num_rows]
-        if tables:
-            columns = pa.concat_tables(tables).combine_chunks().columns
-            arrays = [
-                typed(column.combine_chunks(), field.type)
-                for column, field in zip(columns, self.schema, strict=True)
-            ]
-            table = pa.table(arrays, schema=self.schema)
-            context = TaskContext.get()
-            partition = 0 if context is None else context.partitionId()  # files are named by it
-            yield pa.RecordBatch.from_pydict(
-                {
-                    "query": pa.array([self.query], pa.int32()),
-                    "bucket": pa.array([partition], pa.int32()),
-                    "rows": pa.array([table.num_rows], pa.int64()),
-                    "payload": pa.array([to_wire(table)], pa.binary()),
-                }
-            )
 
 
 @contextmanager

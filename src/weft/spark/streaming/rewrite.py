@@ -27,7 +27,7 @@ from weft.sinks.wire import COLUMNS
 from weft.spark.arrow import arrow_schema
 from weft.spark.batch.rewrite import apply
 from weft.spark.check import check_queries
-from weft.spark.streaming.lower_in_sql import Encode
+from weft.spark.streaming.encode import Encode
 from weft.spark.streaming.pipeline import delay_ms
 from weft.stream.future_rows import OBSERVED, Guard
 

@@ -35,7 +35,7 @@ from weft.spark.streaming.lineage import lineage_of
 from weft.spark.streaming.lost_rows import LostRows, check_delivers_late, check_late
 from weft.spark.streaming.menu import Menu
 from weft.spark.streaming.running import Running
-from weft.spark.workers import fit_workers
+from weft.spark.workers import fit_workers, warm_workers
 from weft.stream.catalogue import Catalogue, Settings
 from weft.stream.catalogue_files import CatalogueFiles
 from weft.stream.events import Watcher
@@ -125,6 +125,7 @@ def start(
         _check_connectors(df.sparkSession, sink)
     check_untrusted(queries)
     fit_workers(df.sparkSession)
+    warm_workers(df.sparkSession)
     json_log = JsonLog.of(log, checkpoint, timed=axis.kind != "integer", hide=hide)
     when, guard = Trigger.of(trigger), Guard.of(max_ahead, axis)
     settle(checkpoint)

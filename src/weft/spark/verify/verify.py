@@ -92,8 +92,11 @@ def compute(frames: Sequence[DataFrame]) -> None:
 
 def scaled(df: DataFrame, axis: TimeAxis, query: Query) -> tuple[DataFrame, dict[str, str]]:
     """The plain query with the scale of each floating output beside it, and the scales' names."""
-    doubles = {field.name for field in native(df, axis, query).schema if _is_double(field)}
+    plain = native(df, axis, query)
+    doubles = {field.name for field in plain.schema if _is_double(field)}
     wanted = {name: sql for name, sql in scales(query).items() if name in doubles}
+    if not wanted:
+        return plain, {}
     names = {name: f"weft_scale_{position}" for position, name in enumerate(wanted)}
     extra = {names[name]: sql for name, sql in wanted.items()}
     return native(df, axis, query, extra), names

@@ -1,0 +1,26 @@
+"""`weft prepare`: what every start of an embedded Spark would do again, done once."""
+
+from __future__ import annotations
+
+import click
+
+from weft.cli.jobs import json_option
+from weft.cli.output import echo_json
+
+
+@click.command()
+@json_option
+def prepare(as_json: bool) -> None:
+    """Keep the classes that Spark loads in a file, so that commands here start in half the time.
+
+    Takes a minute, once for an environment; again after another Spark or Java was installed.
+    """
+    from weft.spark.class_archive import java_options, make_archive
+
+    click.echo("Preparing Spark for quick starts (once, about a minute)", err=as_json)
+    made = make_archive()
+    if as_json:
+        echo_json({"archive": str(made), "bytes": made.stat().st_size, "java": java_options()})
+        return
+    click.echo(f"{made}: {made.stat().st_size / 2**20:,.0f} MiB")
+    click.echo(f"Sessions of your own use it with spark.driver.extraJavaOptions={java_options()!r}")

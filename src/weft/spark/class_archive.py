@@ -1,0 +1,86 @@
+"""The classes that Spark loads, kept in a file: an embedded Spark then starts in half the time.
+
+A JVM reads and verifies some twelve thousand classes before Spark's first job. Java can write them
+down as it ends and map them the next time (class data sharing). The file fits the Java and the jars
+that it was made with, and lies in their environment; a JVM that has others goes on without it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pyspark
+
+from weft.errors import EngineError
+
+ARCHIVE = Path(sys.prefix) / "spark.jsa"
+_QUERY = "SELECT k, sum(x) AS s FROM t GROUP BY window(ts, '1 minute', '20 seconds'), k"
+_QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+_SECONDS = 300.0
+
+
+def is_ready() -> bool:
+    """Whether there is an archive, made after the Spark that is installed."""
+    jars = Path(pyspark.__file__).parent / "jars"
+    return ARCHIVE.exists() and jars.exists() and jars.stat().st_mtime < ARCHIVE.stat().st_mtime
+
+
+def java_options() -> str:
+    """Options with which a JVM uses the archive; none if there is none."""
+    return f"-XX:SharedArchiveFile={ARCHIVE} {_QUIET}" if is_ready() else ""
+
+
+def make_archive() -> Path:
+    """Run a batch and a stream in a JVM that writes the archive as it ends; takes a minute."""
+    from weft.spark.session import local_session, silent_children
+
+    made = ARCHIVE.with_suffix(".tmp")
+    try:
+        made.unlink(missing_ok=True)
+        made.touch()
+        made.unlink()
+    except OSError as error:
+        raise EngineError(
+            f"{ARCHIVE.parent}: {error.strerror}: Java's classes are kept in the environment that "
+            f"weft is installed in; prepare it as a user who may write there"
+        ) from None
+    options = f"-XX:ArchiveClassesAtExit={made} {_QUIET}"
+    with silent_children():
+        spark = local_session(2, settings={"spark.driver.extraJavaOptions": options})
+        gateway = spark.sparkContext._gateway
+        assert gateway is not None
+        java = gateway.proc
+        try:
+            _use(spark)
+        finally:
+            spark.stop()
+        java.stdin.close()  # it ends when nobody listens
+        java.wait(_SECONDS)
+    if not made.exists():
+        raise EngineError("Java has not written its classes: it may be one without class sharing")
+    made.replace(ARCHIVE)
+    return ARCHIVE
+
+
+def _use(spark: pyspark.sql.SparkSession) -> None:
+    """A batch and a stream, as small as they can be."""
+    import weft
+
+    with tempfile.TemporaryDirectory() as folder:
+        rows = spark.range(100).selectExpr(
+            "timestamp_seconds(id * 7) AS ts", "id % 3 AS k", "id AS x"
+        )
+        rows.write.parquet(f"{folder}/in")
+        loom = weft.Loom(rows, time="ts")
+        loom.add(_QUERY, name="q")
+        loom.run()["q"].collect()
+        stream = spark.readStream.schema(rows.schema).parquet(f"{folder}/in")
+        loom = weft.Loom(stream, time="ts", watermark="1 minute")
+        loom.add(_QUERY, name="q")
+        running = loom.start(
+            f"{folder}/out", checkpoint=f"{folder}/checkpoint", trigger="available_now"
+        )
+        running.await_termination()
+        weft.read_results(spark, f"{folder}/out", "q").collect()
