@@ -31,7 +31,7 @@ class Guard:
     the stream is known to have come: a clock that says less is not believed.
 
     >>> Guard.of("1 hour", TimeAxis("ts")).condition("t")
-    't > greatest(unix_micros(current_timestamp()), 0L) + 3600000000L'
+    't > (greatest(unix_micros(current_timestamp()), 0L) + 3599999L) DIV 3600000L * 3600000L + ...'
     >>> Guard.of("off", TimeAxis("ts")).condition("t"), Guard.of("auto", TimeAxis("ts")).limit
     ('false', 86400000000)
     """
@@ -66,6 +66,10 @@ class Guard:
         if self.limit is None:
             return "false"
         clock = f"greatest(unix_micros(current_timestamp()), {self.floor}L)"
+        # Spark writes the time into the code that it compiles, so that every micro-batch would be
+        # compiled anew. The clock is taken up to a thousandth of the limit late, never early.
+        step = max(1, self.limit // 1000)
+        clock = f"({clock} + {step - 1}L) DIV {step}L * {step}L"
         return f"{units} > {clock} + {self.limit}L"
 
     def check_clock(self, now: int, latest: int | None) -> None:

@@ -31,6 +31,23 @@ def test_what_is_accepted(given, limit):
     assert Guard.of(given, AXIS).limit == limit
 
 
+@pytest.mark.parametrize("limit", [0, 1, 999, 10_000_000, 86_400_000_000])
+def test_the_clock_is_read_coarsely_and_never_early(spark, limit):
+    """Of a row exactly at the limit nothing is said before a thousandth of it has passed."""
+    clock = 1_700_000_000_123_457
+    sql = Guard(limit).condition("t").replace("unix_micros(current_timestamp())", f"{clock}L")
+    slack = limit // 1000
+    times = [clock + limit, clock + limit + slack + 1]
+    assert spark.sql(f"SELECT {sql} AS ahead FROM VALUES {_listed(times)} AS v(t)").collect() == [
+        (False,),
+        (True,),
+    ]
+
+
+def _listed(times: list[int]) -> str:
+    return ", ".join(f"({one}L)" for one in times)
+
+
 def test_what_is_refused():
     with pytest.raises(EngineError, match=r"max_ahead='soon'.*also accepted are 'off'"):
         Guard.of("soon", AXIS)
