@@ -80,7 +80,7 @@ audit: $(READY)
 
 # The site, into site/.
 docs: $(READY)
-	$(BIN)/mkdocs build --strict --clean
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean
 
 # The dashboard's page, from web/ into the package; its built files are committed.
 web:

@@ -1,10 +1,14 @@
-"""The site's navigation and the pages agree, and links lead somewhere, without building it."""
+"""The site: its navigation and the pages agree, links lead somewhere, and it needs no network."""
 
 from __future__ import annotations
 
 import importlib
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,3 +58,25 @@ def test_the_reference_has_every_public_name() -> None:
     text = (DOCS / "api.md").read_text(encoding="utf-8")
     for name in set(weft.__all__) - {"__version__", "WeftError"}:
         assert re.search(rf"^::: weft\.\S*\.{name}$", text, re.MULTILINE), name
+
+
+@pytest.mark.slow
+def test_it_is_built_without_warnings_and_loads_nothing_from_outside(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    built = sorted(tmp_path.rglob("*.html"))
+    assert len(built) >= len(PAGES)
+    for page in built:
+        loaded = re.findall(
+            r"<(?:script|img|iframe)[^>]*src=.https?://[^>]*>|<link[^>]*>", page.read_text()
+        )
+        outside = [tag for tag in loaded if "http" in tag and "canonical" not in tag]
+        assert not outside, (page, outside)
