@@ -113,7 +113,7 @@ $(READY): pyproject.toml requirements-dev.lock scripts/requirements.sh
 	@touch $(RUNS) $@
 
 # Only a convenience: without it Spark starts more slowly.
-$(CLASSES): | $(RUNS)
+$(CLASSES): requirements.lock | $(RUNS)
 	@$(BIN)/weft prepare || echo "weft: going on without"
 
 clean:

@@ -7,8 +7,12 @@ that it was made with, and lies in their environment; a JVM that has others goes
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyspark
@@ -18,6 +22,8 @@ from weft.errors import EngineError
 ARCHIVE = Path(sys.prefix) / "spark.jsa"
 _QUERY = "SELECT k, sum(x) AS s FROM t GROUP BY window(ts, '1 minute', '20 seconds'), k"
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+_ENVIRON = "SPARK_SUBMIT_OPTS"
+"""Options of Java in the environment, which Spark adds to those of its settings."""
 _SECONDS = 300.0
 
 
@@ -29,7 +35,21 @@ def is_ready() -> bool:
 
 def java_options() -> str:
     """Options with which a JVM uses the archive; none if there is none."""
-    return f"-XX:SharedArchiveFile={ARCHIVE} {_QUIET}" if is_ready() else ""
+    return f"{shlex.quote(f'-XX:SharedArchiveFile={ARCHIVE}')} {_QUIET}" if is_ready() else ""
+
+
+@contextmanager
+def used() -> Iterator[None]:
+    """Spark's JVMs that are started in here use the archive, whatever else they are told."""
+    before = os.environ.get(_ENVIRON)
+    os.environ[_ENVIRON] = f"{before or ''} {java_options()}".strip()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_ENVIRON]
+        else:
+            os.environ[_ENVIRON] = before
 
 
 def make_archive() -> Path:
@@ -38,9 +58,9 @@ def make_archive() -> Path:
 
     made = ARCHIVE.with_suffix(".tmp")
     try:
-        made.unlink(missing_ok=True)
-        made.touch()
+        made.touch()  # Java would not say why it could not write
         made.unlink()
+        ARCHIVE.unlink(missing_ok=True)  # it either writes one or reads one
     except OSError as error:
         raise EngineError(
             f"{ARCHIVE.parent}: {error.strerror}: Java's classes are kept in the environment that "

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
-from weft.spark.class_archive import java_options
+from weft.spark.class_archive import used
 
-_JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 # Each with its reason; none of them changes an answer. The time zone is left as Spark finds it.
 _SETTINGS = {
     # Nobody looks at the UI of an embedded session, and its port may be taken.
@@ -54,13 +53,11 @@ def local_session(
     if chosen.get("spark.master", "local").startswith("local"):
         # Workers are forked from a process that has loaded what they need, as this one can.
         chosen.setdefault("spark.python.daemon.module", "weft.spark.daemon")
-        given = chosen.get(_JAVA_OPTIONS, "")
-        if "ArchiveClassesAtExit" not in given:  # Java either writes an archive or reads one
-            chosen[_JAVA_OPTIONS] = f"{java_options()} {given}".strip()
     builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
     for key, value in chosen.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    with used():
+        return builder.getOrCreate()
 
 
 @contextmanager
