@@ -177,6 +177,12 @@ def test_a_wrong_option_names_itself_and_what_is_accepted(options, message):
         optimize(EXAMPLE_3, **options)
 
 
+def test_a_querys_lateness_is_told():
+    asked = [query("a").late_by("10 minutes"), query("b", slide="7 minutes")]
+    told = optimize(asked, rate=10.0, strategy="weave").explain()
+    assert told.count(", open for 10 minutes longer") == 1
+
+
 def test_what_is_not_a_query_is_refused():
     with pytest.raises(PlanError, match=r"queries\[1\]=5 is not a Query"):
         optimize([query("a"), 5])

@@ -108,7 +108,8 @@ def _asked(plan: Plan, row: int) -> str:
     query = plan.request.queries[row]
     text = ", " + ", ".join(f"{call} as {name}" for name, call in query.aggs.items())
     text += f" where {query.where}" if query.where else ""
-    return text + (f" by {', '.join(query.by)}" if query.by else "")
+    text += f" by {', '.join(query.by)}" if query.by else ""
+    return text + (f", open for {query.lateness_given} longer" if query.lateness else "")
 
 
 def _notes(plan: Plan) -> list[str]:
