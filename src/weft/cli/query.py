@@ -173,7 +173,7 @@ def resume(
 def limit(
     ctx: click.Context, /, job: Path, name: str, limits: str, timeout: float, as_json: bool
 ) -> None:
-    """Set what the query NAME may use of the stream of JOB; LIMITS of none takes them away.
+    """Set what the query NAME may use of the stream of JOB; `none` removes its limits.
 
     \b
     state_bytes  bytes of state, its part of what its trees hold (2 GB)
