@@ -255,10 +255,9 @@ def compared(spark: Any, running: Running, feed: Feed, out: str) -> list[Differe
     frontier = running.progress.frontier or 0
 
     def some(compiled: bool) -> list[Difference]:
-        session = spark.newSession()
-        for name, value in {**SETTINGS, **(COMPILED if compiled else {})}.items():
-            if session.conf.isModifiable(name):
-                session.conf.set(name, value)
+        session = spark.newSession()  # with the settings that Spark was started with
+        for name, value in COMPILED.items() if compiled else ():
+            session.conf.set(name, value)
         entries = [e for e in running.catalogue.entries if (_overlap(e.query) >= MANY) == compiled]
         catalogue = replace(running.catalogue, entries=tuple(entries))
         rows = session.read.parquet(str(feed.folder)).coalesce(1).cache()

@@ -106,7 +106,7 @@ def warm_workers(spark: SparkSession) -> None:
     them.
     """
     context = spark.sparkContext
-    tasks = max(1, min(_TASKS, int(context.defaultParallelism)))
+    tasks = _tasks(context)
 
     def idle(_: Iterable[int]) -> None:
         pass
@@ -164,7 +164,7 @@ def _on_cluster(context: SparkContext) -> tuple[list[WorkerPython], str]:
         "set PYSPARK_PYTHON, before Spark starts, to a Python on every machine that has weft "
         "installed, or ship one (docs/operations.md, On a cluster)"
     )
-    tasks = max(1, min(_TASKS, int(context.defaultParallelism)))
+    tasks = _tasks(context)
     code, names = _LOOK, NEEDED
 
     # Sent by value, because it is local: workers may have no weft to find it in.
@@ -201,6 +201,11 @@ def _on_connect(spark: SparkSession) -> tuple[list[WorkerPython], str]:
     except PySparkException as error:
         raise _unanswered(error, "python3", set_it) from None
     return [_found(row["told"]) for row in told], set_it
+
+
+def _tasks(context: SparkContext) -> int:
+    """One for every core, up to a few."""
+    return max(1, min(_TASKS, int(context.defaultParallelism)))
 
 
 def _unanswered(error: Exception, program: str, set_it: str) -> EngineError:
