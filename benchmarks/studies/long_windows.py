@@ -68,12 +68,10 @@ def bucket_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
     program = Program(1, (store,), 1, 1000, "append")
     state = _Memory()
     traffic = []
-    ones, ahead = pa.array(np.ones(keys)), pa.array(np.zeros(keys, dtype=bool))
-    numbers = pa.array(np.arange(keys), pa.int32())
+    ones, numbers = pa.array(np.ones(keys)), pa.array(np.arange(keys), pa.int32())
     for at in range(minutes):
         times = pa.array(np.full(keys, START + at * minute + 1))
-        made = {"t": times, "ahead": ahead, "k": numbers, "x": ones}
-        rows = pa.RecordBatch.from_pydict(made)
+        rows = pa.RecordBatch.from_pydict({"t": times, "k": numbers, "x": ones})
         (parcels,) = Preaggregate(program)(iter([rows]))
         parcel = Parcel.from_bytes(parcels.column("parcel")[0].as_py())
         bucket = Bucket(program, state)

@@ -95,7 +95,6 @@ class Stream:
         return pa.RecordBatch.from_pydict(
             {
                 "t": pa.array(at),
-                "ahead": pa.array(np.zeros(count, dtype=bool)),
                 "k": pa.array([f"key{n:05d}" for n in random.integers(0, self.keys, count)]),
                 "x": pa.array(random.integers(0, 100, count)),
                 "y": pa.array(random.random(count)),

@@ -23,8 +23,6 @@ from weft.query.window import Window
 
 Int64 = npt.NDArray[np.int64]
 TIME = "t"
-AHEAD = "ahead"
-"""The column that says which rows the guard sets aside."""
 BUCKET = "bucket"
 MAX_EVENT_TIME = "max_event_time"
 """The latest time of the task's rows, for the watermark."""
@@ -41,6 +39,8 @@ class Preaggregate:
     """Called with a task's rows, gives one parcel for every bucket."""
 
     program: Program
+    latest: int | None = None
+    """Rows with a later time are set aside; None to take all."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         works = [StoreAccumulator(store, self.program.buckets) for store in self.program.stores]
@@ -48,7 +48,7 @@ class Preaggregate:
         rows = ahead = 0
         for table in _tables(batches):
             rows += table.num_rows
-            table, aside = set_aside(table)
+            table, aside = set_aside(table, self.latest)
             ahead += aside
             if not table.num_rows:
                 continue
@@ -71,16 +71,18 @@ class Preaggregate:
         )
 
 
-def set_aside(table: pa.Table) -> tuple[pa.Table, int]:
+def set_aside(table: pa.Table, latest: int | None) -> tuple[pa.Table, int]:
     """The rows that the guard lets through, and how many it does not.
 
-    >>> kept, aside = set_aside(pa.table({"t": [1, 9, 2], "ahead": [False, True, False]}))
+    >>> kept, aside = set_aside(pa.table({"t": [1, 9, 2]}), latest=8)
     >>> kept.column("t").to_pylist(), aside
     ([1, 2], 1)
     """
-    ahead = flat(table, AHEAD)
-    count = pc.sum(ahead).as_py() or 0
-    return (table.filter(pc.invert(ahead)).combine_chunks(), count) if count else (table, 0)
+    if latest is None:
+        return table, 0
+    ahead = flat(table, TIME).to_numpy() > latest
+    count = int(ahead.sum())
+    return (table.filter(pa.array(~ahead)).combine_chunks(), count) if count else (table, 0)
 
 
 def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -12,6 +12,7 @@ of one run: whoever starts the stream publishes anew, from the catalogue.
 from __future__ import annotations
 
 import hmac
+import json
 import pickle
 import secrets
 from collections import OrderedDict
@@ -61,6 +62,22 @@ class Lookup:
         """The history of a store, for one bucket; data and no code, so it bears no signature."""
         root = self.location.rstrip("/").removesuffix("/programs")
         return Folder(root).sub("history").sub(place).read_bytes(history_file(bucket))
+
+    def clock(self, batch: int) -> int:
+        """What `current_timestamp()` is in a micro-batch, in microseconds.
+
+        Spark logs it before any task begins, so that a micro-batch that is run again has the same.
+        """
+        folder = Folder(self.location.rstrip("/").removesuffix("/weft/programs")).sub("offsets")
+        data = folder.read_bytes(str(batch))
+        try:
+            _, metadata, *_ = data.decode().splitlines()
+            return int(json.loads(metadata)["batchTimestampMs"]) * 1000
+        except (ValueError, KeyError, TypeError):
+            raise CheckpointError(
+                f"{folder.path}/{batch} does not tell when the micro-batch began, as Spark's log "
+                f"does: start with max_ahead='off', which does without a clock"
+            ) from None
 
 
 def history_file(bucket: int) -> str:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.errors import EngineError, QueryError
-from weft.plan.time_axis import TimeAxis
 from weft.query.duration import format_duration, parse_duration
+
+if TYPE_CHECKING:  # workers load this file
+    from weft.plan.time_axis import TimeAxis
 
 AHEAD = "1 day"
 """How far ahead a row may be if nothing is said: more than two time zones can differ by."""
@@ -30,10 +32,13 @@ class Guard:
     so that a micro-batch that is run again sets the same rows aside. `floor` is the latest that
     the stream is known to have come: a clock that says less is not believed.
 
+    >>> from weft.plan.time_axis import TimeAxis
     >>> Guard.of("1 hour", TimeAxis("ts")).condition("t")
-    't > (greatest(unix_micros(current_timestamp()), 0L) + 3599999L) DIV 3600000L * 3600000L + ...'
+    't > greatest(unix_micros(current_timestamp()), 0L) + 3600000000L'
     >>> Guard.of("off", TimeAxis("ts")).condition("t"), Guard.of("auto", TimeAxis("ts")).limit
     ('false', 86400000000)
+    >>> Guard(limit=10, floor=7).latest(clock=5), Guard(limit=None).latest(clock=5)
+    (17, None)
     """
 
     limit: int | None
@@ -61,15 +66,19 @@ class Guard:
         """The guard, with the latest of some times as its floor."""
         return replace(self, floor=max([self.floor, *(time for time in known if time is not None)]))
 
+    def latest(self, clock: int) -> int | None:
+        """The latest time of a row that is let through, in microseconds; None for any."""
+        return None if self.limit is None else max(clock, self.floor) + self.limit
+
     def condition(self, units: str) -> str:
-        """SQL that is true of rows to set aside; `units` is SQL of a row's time as a long."""
+        """SQL that is true of rows to set aside; `units` is SQL of a row's time as a long.
+
+        Spark writes the clock into the code that it generates, and so compiles it anew with every
+        micro-batch: what every row passes through asks `latest` instead.
+        """
         if self.limit is None:
             return "false"
         clock = f"greatest(unix_micros(current_timestamp()), {self.floor}L)"
-        # Spark writes the time into the code that it compiles, so that every micro-batch would be
-        # compiled anew. The clock is taken up to a thousandth of the limit late, never early.
-        step = max(1, self.limit // 1000)
-        clock = f"({clock} + {step - 1}L) DIV {step}L * {step}L"
         return f"{units} > {clock} + {self.limit}L"
 
     def check_clock(self, now: int, latest: int | None) -> None:

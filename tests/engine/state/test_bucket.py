@@ -65,7 +65,6 @@ def rows_table(rows: list[tuple[int, str, int]], buckets: int) -> pa.RecordBatch
     return pa.RecordBatch.from_pydict(
         {
             "t": pa.array(times, pa.int64()),
-            "ahead": pa.array([False] * len(times)),
             "k": pa.array(keys, pa.string()),
             "x": pa.array(values, pa.int64()),
             "big": pa.array([value > 5 for value in values]),

@@ -5,16 +5,20 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from same import AXIS, assert_same, rows
 
-from weft.errors import EngineError
+from weft.engine.preaggregate import set_aside
+from weft.errors import CheckpointError, EngineError
 from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.query.window import Window
 from weft.sinks import MemorySink, read_results
+from weft.spark.streaming.launch import settings
 from weft.spark.streaming.starting import start
 from weft.spark.verify.native import native
+from weft.stream.deployment import Lookup
 from weft.stream.future_rows import Guard
 from weft.stream.progress import Progress, ProgressFile
 
@@ -31,21 +35,63 @@ def test_what_is_accepted(given, limit):
     assert Guard.of(given, AXIS).limit == limit
 
 
-@pytest.mark.parametrize("limit", [0, 1, 999, 10_000_000, 86_400_000_000])
-def test_the_clock_is_read_coarsely_and_never_early(spark, limit):
-    """Of a row exactly at the limit nothing is said before a thousandth of it has passed."""
-    clock = 1_700_000_000_123_457
-    sql = Guard(limit).condition("t").replace("unix_micros(current_timestamp())", f"{clock}L")
-    slack = limit // 1000
-    times = [clock + limit, clock + limit + slack + 1]
-    assert spark.sql(f"SELECT {sql} AS ahead FROM VALUES {_listed(times)} AS v(t)").collect() == [
-        (False,),
-        (True,),
-    ]
+@pytest.mark.parametrize("limit", [0, 1, 999, 86_400_000_000])
+@pytest.mark.parametrize("floor", [0, 1_800_000_000_000_000])
+def test_sql_and_arrow_set_the_same_rows_aside(spark, limit, floor):
+    clock, guard = 1_700_000_000_123_000, Guard(limit, floor)
+    times = [max(clock, floor) + limit, max(clock, floor) + limit + 1]
+    sql = guard.condition("t").replace("unix_micros(current_timestamp())", f"{clock}L")
+    listed = ", ".join(f"({one}L)" for one in times)
+    found = spark.sql(f"SELECT {sql} AS ahead FROM VALUES {listed} AS v(t)").collect()
+    assert found == [(False,), (True,)]
+    kept, aside = set_aside(pa.table({"t": times}), guard.latest(clock))
+    assert (kept.column("t").to_pylist(), aside) == (times[:1], 1)
 
 
-def _listed(times: list[int]) -> str:
-    return ", ".join(f"({one}L)" for one in times)
+def test_the_clock_is_the_one_that_spark_logs(spark, feed, tmp_path):
+    """Also of a micro-batch that is run again: `read_again` relies on that."""
+    feed.minutes(0, 15)
+    checkpoint = str(tmp_path / "ck")
+    stream = feed.stream(spark).selectExpr("unix_micros(current_timestamp()) AS now")
+    writer = stream.writeStream.option("checkpointLocation", checkpoint)
+    seen: list[int] = []
+    writer.foreachBatch(lambda frame, number: seen.append(frame.first()[0])).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+    lookup = Lookup(f"{checkpoint}/weft/programs", b"")
+    assert seen
+    assert [lookup.clock(batch) for batch in range(len(seen))] == seen
+
+
+def test_a_log_without_a_clock_is_told(tmp_path):
+    offsets = tmp_path / "offsets"
+    offsets.mkdir()
+    lookup = Lookup(f"{tmp_path}/weft/programs", b"")
+    for text in ("v1", "v1\n{}\n", "v1\nnot json\n", "v1\n[]\n"):
+        (offsets / "3").write_text(text)
+        with pytest.raises(CheckpointError, match=r"offsets/3 does not tell .* max_ahead='off'"):
+            lookup.clock(3)
+
+
+def test_steady_micro_batches_compile_nothing_of_ours(spark, feed, tmp_path):
+    """Code that is compiled anew with every micro-batch is interpreted for most of it."""
+    for minute in range(8):
+        feed.minutes(minute, minute + 1)
+    compiled: list[int] = []
+    metrics = spark._jvm.org.apache.spark.metrics.source.CodegenMetrics
+
+    class Counting(MemorySink):
+        def deliver(self, batch):
+            figures = super().deliver(batch)
+            compiled.append(metrics.METRIC_COMPILATION_TIME().getCount())
+            return figures
+
+    given = {"checkpoint": str(tmp_path / "ck"), "trigger": "available_now"}
+    given |= {"watermark": "5 minutes"}
+    with settings(spark, {"spark.sql.codegen.wholeStage": "true"}):
+        start(feed.stream(spark), AXIS, Counting(), queries=[TEN], **given).await_termination()
+    # Spark itself compiles a predicate with each watermark.
+    assert np.diff(compiled)[3:7].max() <= 1
 
 
 def test_what_is_refused():

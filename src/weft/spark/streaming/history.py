@@ -33,7 +33,6 @@ from weft.spark.streaming.pipeline import projected_rows
 from weft.spark.workers import fit_workers
 from weft.stream.catalogue import Catalogue
 from weft.stream.deployment import history_file
-from weft.stream.future_rows import Guard
 
 _WRITTEN = "bucket int, rows long"
 
@@ -163,7 +162,7 @@ def _write(
     units = axis.units()
     rows = df.where(f"{units} >= {oldest}L AND {units} < {store.seam}L")
     every = replace(program, stores=(replace(store, seam=None, history=None),))
-    projected = projected_rows(menu, len(program.labels), Guard(None), rows)
+    projected = projected_rows(menu, len(program.labels), rows)
     parcels = projected.mapInArrow(Preaggregate(every), SPARK_SCHEMA)
     gather = Gather(every, location)
     # A lambda, because Spark counts the arguments of a method with `self`.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from weft.stream.deployment import Lookup
+    from weft.stream.future_rows import Guard
     from weft.stream.micro_batch import MicroBatches
 
 
@@ -71,16 +72,19 @@ class Operator(StatefulProcessor):
 
 
 class Preaggregation:
-    """For `mapInArrow`: rows to parcels, by the program of the micro-batch."""
+    """For `mapInArrow`: rows to parcels, by the program and the clock of the micro-batch."""
 
-    def __init__(self, programs: Lookup) -> None:
-        self.programs = programs
+    def __init__(self, programs: Lookup, guard: Guard) -> None:
+        self.programs, self.guard = programs, guard
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from weft.engine.preaggregate import Preaggregate
 
-        program, _ = self.programs.at(batch_number())
-        return Preaggregate(program)(batches)
+        batch = batch_number()
+        program, _ = self.programs.at(batch)
+        is_on = self.guard.limit is not None
+        latest = self.guard.latest(self.programs.clock(batch)) if is_on else None
+        return Preaggregate(program, latest)(batches)
 
 
 def batch_number() -> int:

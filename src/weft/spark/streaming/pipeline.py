@@ -5,13 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from weft.engine.preaggregate import (
-    AHEAD,
-    BUCKET,
-    MAX_EVENT_TIME,
-    SPARK_SCHEMA,
-    TIME,
-)
+from weft.engine.preaggregate import BUCKET, MAX_EVENT_TIME, SPARK_SCHEMA, TIME
 from weft.plan.time_axis import TimeAxis
 from weft.query.duration import parse_duration
 from weft.sinks.wire import COLUMNS
@@ -49,17 +43,13 @@ def squeezed(units: str) -> str:
     )
 
 
-def projected_rows(menu: Menu, buckets: int, guard: Guard, df: DataFrame) -> DataFrame:
+def projected_rows(menu: Menu, buckets: int, df: DataFrame) -> DataFrame:
     """What tasks are given of rows: their times, what is on the menu, and their buckets."""
     axis = menu.axis
     units = axis.units()
     return (
         df.where(f"{axis.quoted} IS NOT NULL")
-        .selectExpr(
-            f"{units} AS {TIME}",
-            f"{guard.condition(units)} AS {AHEAD}",
-            *menu.projection.expressions(),
-        )
+        .selectExpr(f"{units} AS {TIME}", *menu.projection.expressions())
         .selectExpr(
             "*",
             *(
@@ -84,8 +74,8 @@ def answers_frame(
     """
     axis = menu.axis
     delay = delay_ms(watermark, axis)
-    projected = projected_rows(menu, buckets, guard, menu.df)
-    parcels = projected.mapInArrow(Preaggregation(programs), SPARK_SCHEMA)
+    projected = projected_rows(menu, buckets, menu.df)
+    parcels = projected.mapInArrow(Preaggregation(programs, guard), SPARK_SCHEMA)
     if ticks is not None:  # behind the rows, whose sources are then the first in Spark's log
         parcels = parcels.unionAll(ticks)
     # Spark's watermark asks for nothing but the latest time, which a parcel knows of its rows: put
