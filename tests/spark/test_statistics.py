@@ -124,6 +124,15 @@ def test_what_is_not_the_rows_of_files_is_scanned(
         assert found.rows == frame.count()
 
 
+@pytest.mark.parametrize("key", ["map('x', few)", "struct(few)", "struct(map(few, 1))"])
+def test_keys_that_spark_does_not_hash(spark: SparkSession, folder: Path, key: str) -> None:
+    df = spark.read.parquet(str(folder)).selectExpr("ts", f"{key} AS kept")
+    queries = [Query("a", aggs={"n": "count(*)"}, window=Window(range="1 hour"), by=["kept"])]
+    axis = Loom(df, time="ts").axis
+    found = statistics._counted(df, axis, queries, [("kept",)])
+    assert found.statistics.groups_of(frozenset(["kept"])) == 4
+
+
 def test_answers_do_not_depend_on_it(spark: SparkSession, folder: Path, scans: list) -> None:
     df = spark.read.parquet(str(folder))
     moved = df.selectExpr("timestamp_micros(unix_micros(ts) * 2) AS ts", "k", "few", "v")

@@ -14,6 +14,7 @@ from weft.plan.cost import Statistics
 from weft.plan.time_axis import TimeAxis
 from weft.query.duration import MICROSECONDS
 from weft.query.query import Query
+from weft.spark.batch.choice import is_nested
 from weft.spark.batch.footers import Footers, footers, has_rows_of_files
 from weft.spark.batch.fragments import FRAGMENT, fragment_plan, with_fragments
 
@@ -67,9 +68,12 @@ def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured
 def _counted(
     df: DataFrame, axis: TimeAxis, queries: Sequence[Query], keysets: Sequence[tuple[str, ...]]
 ) -> Measured:
-    """In one pass over the rows. Groups are counted approximately."""
+    """In one pass over the rows. Groups are counted approximately, by hashes.
+
+    Of hashes and not of structs, which take Spark three times as long to count.
+    """
     counted = [
-        F.expr(f"approx_count_distinct({_guarded(keys, queries)})").alias(f"g{i}")
+        F.expr(f"approx_count_distinct({_hashed(df, keys, queries)})").alias(f"g{i}")
         for i, keys in enumerate(keysets)
     ]
     time = F.expr(axis.units())
@@ -92,7 +96,7 @@ def _estimated(
     predicates = list(dict.fromkeys(query.predicate for query in queries))
     few = len(predicates) <= 2
     rows = df if few else with_fragments(df, fragment_plan(df, predicates))
-    columns = [axis.units(), *(f"coalesce({_hashed(keys, queries)}, 0L)" for keys in keysets)]
+    columns = [axis.units(), *(f"coalesce({_hashed(df, keys, queries)}, 0L)" for keys in keysets)]
     columns += [] if few else [f"xxhash64({FRAGMENT})"]
     looked = rows.where(F.col(axis.quoted).isNotNull()).selectExpr(*columns)
     found = looked.take(_LOOKED)
@@ -144,19 +148,16 @@ def _measured(
     )
 
 
-def _hashed(keys: tuple[str, ...], queries: Sequence[Query]) -> str:
-    guarded = _guarded(keys, queries)
-    return f"CASE WHEN {guarded} IS NOT NULL THEN xxhash64({guarded}) END"
-
-
-def _guarded(keys: tuple[str, ...], queries: Sequence[Query]) -> str:
-    """SQL of a group's keys, evaluated only on rows that one of its queries takes."""
+def _hashed(df: DataFrame, keys: tuple[str, ...], queries: Sequence[Query]) -> str:
+    """SQL of a hash of a group's keys, evaluated only on rows that one of its queries takes."""
     users = [q.predicate for q in queries if tuple(key.expression for key in q.keys) == keys]
-    struct = f"struct({', '.join(keys)})"
+    # Spark hashes no maps.
+    given = [f"CAST({key} AS STRING)" if is_nested(df, key) else key for key in keys]
+    hashed = f"xxhash64({', '.join(given)})"
     if None in users:
-        return struct
+        return hashed
     taken = " OR ".join(f"coalesce({predicate}, false)" for predicate in dict.fromkeys(users))
-    return f"CASE WHEN {taken} THEN {struct} END"
+    return f"CASE WHEN {taken} THEN {hashed} END"
 
 
 def _fragments(df: DataFrame, queries: Sequence[Query]) -> float | None:
