@@ -34,8 +34,8 @@ def verify(ctx: click.Context, /, job: Path, as_json: bool, strict: bool, **tabl
     """Run the queries of JOB by the shared plan and as plain Spark queries; compare every row.
 
     JOB is a job file, or a file of queries with --source. Nothing is written. Statements that run
-    as they are need no comparison, and are named. The exit code is 1 if an answer differs, or if a
-    statement has none.
+    unchanged on Spark are listed and not compared. The exit code is 1 if an answer differs or a
+    statement fails.
 
     \b
     weft verify job.yaml
