@@ -99,7 +99,7 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     assert first["batch"] == 0
     assert first["seconds"] > 0
     assert (
-        "added ten: the running stream has it"
+        "added ten: takes effect in the running stream"
         in weft("query", "add", "job.yaml", TEN, "--name", "ten", "--owner", "ann").stdout
     )
     refused = weft("query", "add", "job.yaml", TEN, "--name", "ten", code=2)
@@ -155,7 +155,7 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     events = [json.loads(line)["event"] for line in logged]
     assert (events[0], events[-1]) == ("started", "stopped")
     refused = weft("stream", "job.yaml", "--log", "json", "--json", code=2)
-    assert "--json prints the whole status" in refused.stderr
+    assert "Give either --json (the whole status)" in refused.stderr
 
 
 def test_a_checkpoint_that_no_stream_has_used(here):

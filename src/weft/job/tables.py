@@ -99,6 +99,6 @@ def _format(source: str, option: str = "--source") -> str:
         if len(kinds) == 1:
             return kinds.pop()
     raise JobError(
-        f"{option} {source}: its ending does not tell its format; say --format "
-        f"({', '.join(dict.fromkeys(_FORMATS.values()))}, or another that Spark has)"
+        f"{option} {source}: the file ending does not say the format: give --format "
+        f"({', '.join(dict.fromkeys(_FORMATS.values()))}, or any other of Spark's formats)"
     )

@@ -78,10 +78,10 @@ class Calendar(Window):
             moved, of, _ = _length("offset", offset, signed=True)
             if of != unit and moved:
                 raise WindowError(
-                    f"offset={quoted(offset)}: windows of {unit}s are moved by {unit}s"
+                    f"offset={quoted(offset)}: windows of {unit}s take an offset in {unit}s"
                 )
         if not isinstance(zone, str):
-            raise WindowError(f"zone={quoted(zone)} is not a text such as 'Europe/Berlin'")
+            raise WindowError(f"zone={quoted(zone)} is not a string such as 'Europe/Berlin'")
         name = SESSION if zone == SESSION else zone_of(zone).name
         phase = moved + (_MONDAY if aligned == "week" else 0)
         mean = _MEAN[unit]
@@ -102,7 +102,7 @@ class Calendar(Window):
     def scale(self) -> CalendarScale:
         """Days or months of its zone."""
         if self.zone == SESSION:
-            raise WindowError("zone='session' means nothing outside of SQL: name a time zone")
+            raise WindowError("zone='session' is accepted in SQL only: name a time zone")
         return CalendarScale(self.unit, zone_of(self.zone))
 
     @property
@@ -161,7 +161,7 @@ def _length(field: str, text: str, *, signed: bool = False) -> tuple[int, Unit, 
     name = "" if found is None else found[2].lower()
     if found is None or name not in _UNITS:
         raise WindowError(
-            f"{field}={quoted(text)} is no length of a calendar: accepted are {_ACCEPTED}"
+            f"{field}={quoted(text)} is not a calendar length: accepted are {_ACCEPTED}"
         )
     unit, size = _UNITS[name]
     number = int(found[1]) * size

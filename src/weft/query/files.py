@@ -58,7 +58,7 @@ def load_workload(path: str | PathLike[str], *, strict: bool = True) -> Workload
     except OSError as error:
         raise WorkloadError(f"{file}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError:
-        raise WorkloadError(f"{file}: is not a text in UTF-8") from None
+        raise WorkloadError(f"{file}: is not UTF-8 text") from None
     try:
         if file.suffix.lower() == ".sql":
             return Workload(parse_queries(text)) if strict else _as_far_as_read(file, text)

@@ -116,9 +116,9 @@ UNSERVED: dict[str, str] = {
         ("bitmap_and_agg", "bitmap_construct_agg", "bitmap_or_agg"),
         "is a bitmap in a format of Spark's own: count(DISTINCT x) is exact",
     ),
-    **dict.fromkeys(("vector_avg", "vector_sum"), "is not served yet: sum its elements apart"),
+    **dict.fromkeys(("vector_avg", "vector_sum"), "is not supported yet: sum its elements apart"),
     **dict.fromkeys(("grouping", "grouping_id"), "belongs to ROLLUP, CUBE and GROUPING SETS"),
-    "collect_union": "is not served yet: collect_set(x)",
+    "collect_union": "is not supported yet: collect_set(x)",
     "histogram_numeric": "depends on the order of rows: approx_percentile(x, array(...))",
     "measure": "is of metric views, which have their own aggregates",
 }

@@ -106,7 +106,7 @@ class Loom:
         if query.window.axis != self.axis.axis:
             raise EngineError(
                 f"query {query.name!r}: its window, {describe_window(query.window)}, is on "
-                f"{'an integer' if query.window.axis == 'integer' else 'a time'} axis, and the "
+                f"{'an integer' if query.window.axis == 'integer' else 'a time'} axis, but the "
                 f"time column {self.axis.column!r} is of kind {self.axis.kind}"
             )
         if query.name.lower() in self._queries:
@@ -375,13 +375,13 @@ class Loom:
         self, plan: Plan, engine: Engine, slicing: Slicing | None = None, finals: str = "auto"
     ) -> Batch:
         if set(plan.queries) != set(self.queries):
-            raise PlanError("the plan is of other queries than the loom has: plan these")
+            raise PlanError("the plan was made for other queries than the loom has: plan again")
         covered = any(tree.coverage is not None for tree in plan.trees)
         chosen = ("rewrite" if covered else "operator") if engine == "auto" else engine
         if finals != "auto" and chosen == "rewrite":
             raise EngineError(
-                f"finals={finals!r}: the rewrite engine combines slices in Spark SQL, by no "
-                f"structure; use engine='operator'"
+                f"finals={finals!r}: the rewrite engine combines slices in Spark SQL and "
+                f"uses no final structure; use engine='operator'"
             )
         measured = self._measured[1] if self._measured else None
         return run_plan(self.df, self.axis, plan, chosen, self.types(), measured, slicing, finals)

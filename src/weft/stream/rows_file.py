@@ -37,8 +37,8 @@ class RowsFile:
             return dict(self._folder.read(_FILE, _KIND))
         except CheckpointError as error:
             raise CheckpointError(
-                f"{error}: the form of the stream's rows is not known; start the stream once, and "
-                f"it is written"
+                f"{error}: the schema of the stream's rows is not known yet: start the stream once "
+                f"to record it"
             ) from None
 
     def read_if_there(self) -> dict[str, Any] | None:

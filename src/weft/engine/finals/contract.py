@@ -135,7 +135,7 @@ class Final(ABC):
         """The combination of the slices `[start, end)`; without them, of all that is held."""
         if start is not None and start < self.first and self.first > self.origin:
             raise FinalsError(
-                f"start={start} of {self.card.name} was let go of: accepted are positions from "
+                f"start={start} of {self.card.name} was evicted: accepted are positions from "
                 f"{self.first}"
             )
         start = self.first if start is None else max(start, self.first)

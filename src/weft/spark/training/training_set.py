@@ -62,7 +62,7 @@ def training_set(
     collect_list) and sketches read each interval anew.
     """
     if df.isStreaming:
-        raise EngineError("the rows stream, and a training set is a batch: read them as one")
+        raise EngineError("the rows are a stream, but a training set is a batch: use spark.read")
     if resolution not in ("exact", "slide"):
         raise EngineError(f"resolution={resolution!r}: accepted are 'exact', 'slide'")
     with as_written(df.sparkSession):
@@ -135,17 +135,17 @@ def _check(query: Query, others: Iterable[Query]) -> None:
         raise WorkloadError(f"two queries are named {query.name!r}: rename one of them")
     if isinstance(query.window, Session):
         raise QueryError(
-            f"query {query.name!r}: a session has no range before a moment, which is what a "
-            f"training set asks for: use window=Window(range=...)"
+            f"query {query.name!r}: a training set needs a fixed range before each moment, which "
+            f"a session does not have: use window=Window(range=...)"
         )
     if not query.window.has_fixed_length:
         raise QueryError(
-            f"query {query.name!r}: a calendar window has no fixed range before a moment, which is "
-            f"what a training set asks for: use window=Window(range='30 days')"
+            f"query {query.name!r}: a training set needs a fixed range before each moment, which "
+            f"a calendar window does not have: use window=Window(range='30 days')"
         )
     if query.having is not None:
         raise QueryError(
-            f"query {query.name!r}: having={query.having!r} leaves out answers, and every row of a "
+            f"query {query.name!r}: having={query.having!r} filters answers, but every row of a "
             f"training set has one: leave it out here, and filter the training set"
         )
 
@@ -162,7 +162,7 @@ def _delay(delay: Duration | None, axis: TimeAxis) -> int:
             f"{accepted} is accepted"
         )
     if units < 0:
-        raise WindowError(f"delay={delay!r} would let rows count that come after `at`")
+        raise WindowError(f"delay={delay!r} would count rows that come after `at`")
     return units
 
 
