@@ -191,8 +191,8 @@ class _Reading:
             self.outer.add(Outer(int(size), int(offset)))
             if len(self.outer) > 1:
                 raise _Refused(
-                    "its windows of windows have several sizes, which are complete at different "
-                    "times: write a statement for each"
+                    "its windows of windows have several sizes or offsets, so they close at "
+                    "different times: write a statement for each"
                 )
         return bool(marks)
 

@@ -110,7 +110,7 @@ REFUSED = {
         f"WITH c AS ({COUNTED}) SELECT window(window, '1 hour').end AS e, max(n) AS m FROM c "
         f"GROUP BY window(window, '1 hour') UNION ALL SELECT window(window, '2 hours').end, "
         f"max(n) FROM c GROUP BY window(window, '2 hours')",
-        "have several sizes",
+        "have several sizes or offsets",
     ),
     "a subquery": (
         f"WITH c AS ({COUNTED}) SELECT * FROM c WHERE n > (SELECT avg(n) FROM c)",
