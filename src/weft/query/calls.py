@@ -12,8 +12,8 @@ from weft.algebra.catalogue import (
     OVER_DISTINCT,
     REWRITTEN,
     WITH_COUNT,
-    Function,
 )
+from weft.algebra.function import Function
 from weft.algebra.part import Option
 from weft.algebra.sketches import hll_size, kll_size
 from weft.errors import AggregateError
