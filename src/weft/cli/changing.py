@@ -1,4 +1,4 @@
-"""Changes of a stream's queries from the command line: made all or none, and told."""
+"""Changes to a stream's queries from the command line: all or none, with a report."""
 
 from __future__ import annotations
 

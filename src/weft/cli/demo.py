@@ -1,4 +1,4 @@
-"""`weft demo`: the main job in a minute, on embedded local Spark, from nothing."""
+"""`weft demo`: the main job in a minute, on an embedded Spark, without any set-up."""
 
 from __future__ import annotations
 

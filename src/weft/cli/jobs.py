@@ -1,4 +1,4 @@
-"""What commands on a job have in common: how it is named, and how it is opened."""
+"""What commands on a job share: the options that name a job, and how it is opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft prepare`: what every start of an embedded Spark would do again, done once."""
+"""`weft prepare`: does once what every start of an embedded Spark would repeat."""
 
 from __future__ import annotations
 

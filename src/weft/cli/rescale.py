@@ -1,4 +1,4 @@
-"""`weft rescale JOB`: the state of a stopped stream to other partitions, and back."""
+"""`weft rescale JOB`: move the state of a stopped stream to other partitions, or undo that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft stream JOB`: start a stream or go on with it, until it is told to stop."""
+"""`weft stream JOB`: start or continue a stream, until it is told to stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft translate FILE --to DIALECT`: queries of any dialect as text of another."""
+"""`weft translate FILE --to DIALECT`: translate queries from any dialect to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries asked of a stream that is there already: text from a person, over its time column."""
+"""Queries for an existing stream: a user's text, checked against the stream's time column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job of a file of queries and a table of data, with no job file."""
+"""A job made from a file of queries and a table of data, without a job file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes asked for on the page: the same requests and catalogue as those of `weft query`."""
+"""Changes made on the page: through the same requests and catalogue as `weft query`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file of statements, run whole in a batch: what can be shared is shared, the rest runs beside.
+"""A file of statements, run whole in a batch: what can be shared is shared, the rest runs as it is.
 
     statement            queries on looms            its answers
     one SELECT           one                         what it selects of the query's answers

@@ -1,4 +1,4 @@
-"""As-of answers: the value of a query's window as a micro-batch left it, and how it is told."""
+"""As-of answers: the value of a query's window after a micro-batch, and how it is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes that are asked for together, as the one change that they amount to."""
+"""Changes that are requested together, merged into one change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a stream, as events: micro-batches, changes of queries, failures, its end.
+"""What happens to a stream, as events: micro-batches, changes of queries, failures, its end.
 
     started  batch*  (added | dropped | replaced | paused | resumed | limited | failed | replanned
                       | error)*  stopped

@@ -1,4 +1,4 @@
-"""From one catalogue to the next: which store serves whom when queries come, go or move."""
+"""From one catalogue to the next: which store serves which queries when they come, go or move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An idle stream: while no rows come, its event time goes on with the clock.
+"""An idle stream: while no rows arrive, its event time advances with the clock.
 
     rows . . . . .                    . .
     ticks             ' ' ' ' '                 one for every `idle` in which nothing came

@@ -1,4 +1,4 @@
-"""The form of a stream's rows as a file in its checkpoint: what reading its state has to know."""
+"""The schema of a stream's rows as a file in its checkpoint, for reading its state later."""
 
 from __future__ import annotations
 
