@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.jobs import (
-    finals_option,
-    job_argument,
+    batch_options,
     json_option,
     read_job,
     spark_for,
-    strict_option,
-    table_options,
     tell_beside,
     tell_failed,
     tell_refused,
@@ -27,10 +24,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@job_argument
-@table_options
-@finals_option
-@strict_option
+@batch_options
 @json_option
 @click.pass_context
 def explain(ctx: click.Context, /, job: Path, as_json: bool, strict: bool, **table: Any) -> None:

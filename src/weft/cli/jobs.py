@@ -64,6 +64,11 @@ def strict_option(command: Command) -> Command:
     )(command)
 
 
+def batch_options(command: Command) -> Command:
+    """JOB, and the options of the commands that run or show it as a batch."""
+    return job_argument(table_options(finals_option(strict_option(command))))
+
+
 def tell_beside(whys: Mapping[str, str]) -> None:
     """Say which statements run as they are on plain Spark, and why they are not shared."""
     for name, why in whys.items():

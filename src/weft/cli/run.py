@@ -10,13 +10,10 @@ from typing import Any
 import click
 
 from weft.cli.jobs import (
-    finals_option,
-    job_argument,
+    batch_options,
     json_option,
     read_job,
     spark_for,
-    strict_option,
-    table_options,
     tell_beside,
     tell_failed,
 )
@@ -24,10 +21,7 @@ from weft.cli.output import echo_json, progress, table
 
 
 @click.command()
-@job_argument
-@table_options
-@finals_option
-@strict_option
+@batch_options
 @click.option("--out", help="Write one Parquet folder per query here, instead of the job's sink.")
 @click.option("--overwrite", is_flag=True, help="Replace existing answers.")
 @click.option("--show", type=click.IntRange(min=0), help="Print so many rows of every query.")

@@ -10,13 +10,10 @@ from typing import Any
 import click
 
 from weft.cli.jobs import (
-    finals_option,
-    job_argument,
+    batch_options,
     json_option,
     read_job,
     spark_for,
-    strict_option,
-    table_options,
     tell_beside,
     tell_failed,
 )
@@ -24,10 +21,7 @@ from weft.cli.output import console, echo_json
 
 
 @click.command()
-@job_argument
-@table_options
-@finals_option
-@strict_option
+@batch_options
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, /, job: Path, as_json: bool, strict: bool, **table: Any) -> None:
