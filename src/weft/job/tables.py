@@ -66,7 +66,7 @@ def source_of(
     schema: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> SourceSpec:
-    """The rows of a file or folder that an option names; its format is told by its ending."""
+    """The rows of a file or folder that an option names; its ending says its format."""
     kind = format or _format(path, option)
     given = dict(options or {})
     if kind == "csv":

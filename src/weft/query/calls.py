@@ -108,7 +108,7 @@ def _fail(sql: str, node: Node, message: str) -> AggregateError:
 
 
 def hint(name: str) -> str:
-    """What to call instead of a function that is no aggregate of weft's."""
+    """What to call instead of a function that is not one of weft's aggregates."""
     if name in UNSERVED:
         return f": it {UNSERVED[name]}"
     near = get_close_matches(name, CALLABLE, n=3, cutoff=0.6)

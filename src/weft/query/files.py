@@ -13,7 +13,7 @@ queries:
     by: [symbol]
     having: n > 10
     limits: {groups: 10000, over: pause}   # what it may use of a stream
-    owner: payments         # whom its part of a stream's costs is charged to
+    owner: payments         # who its share of a stream's costs is charged to
     lateness: 10 minutes    # how much longer than the watermark says it takes late rows
   - name: hourly_hi
     sql: SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol
