@@ -1,4 +1,4 @@
-"""weft: thousands of window aggregate queries on one stream for little more than one."""
+"""Thousands of window aggregate queries on one stream for little more than the price of one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from weft.spark.streaming.rescale import rescale as rescale
     from weft.spark.training.training_set import training_set as training_set
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Public names and where they live, loaded on first use: `import weft` starts neither Numba,
 # sqlglot nor Spark.

@@ -1,15 +1,15 @@
 """Every error that weft raises on purpose.
 
     WeftError
-    ├── QueryError              what was asked cannot be served
+    ├── QueryError              a query is wrong or not supported
     │   ├── WindowError         a range, slide or offset
     │   ├── AggregateError      an aggregate or its arguments
     │   ├── ExpressionError     a predicate, key or expression
     │   └── WorkloadError       a set of queries (duplicate names, mixed axes)
     ├── PlanError               a plan cannot be made or read
-    │   └── BudgetError         a method ran past its node or memory budget
+    │   └── BudgetError         a method exceeded its node or memory budget
     ├── FinalsError             a final structure cannot serve an aggregate
-    ├── JobError                a job file does not say what it should
+    ├── JobError                a job file has errors
     ├── EngineError             Spark cannot run the plan as asked
     └── CheckpointError         a stream's stored catalogue or state is unusable
 
@@ -24,7 +24,7 @@ class WeftError(Exception):
 
 
 class QueryError(WeftError, ValueError):
-    """What was asked cannot be served."""
+    """A query is wrong or not supported."""
 
 
 class WindowError(QueryError):
@@ -48,7 +48,7 @@ class PlanError(WeftError, ValueError):
 
 
 class BudgetError(PlanError):
-    """A method ran past its node or memory budget; the message says which method would do it."""
+    """A method exceeded its node or memory budget; the message says which method to use instead."""
 
 
 class FinalsError(WeftError, ValueError):
@@ -56,7 +56,7 @@ class FinalsError(WeftError, ValueError):
 
 
 class JobError(WeftError, ValueError):
-    """A job file does not say what it should; a line for each mistake, with its place."""
+    """A job file has errors; the message has a line for each, with its place."""
 
 
 class EngineError(WeftError):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from weft.algebra.aggregate import Aggregate
-from weft.algebra.catalogue import FUNCTIONS, Function
+from weft.algebra.catalogue import FUNCTIONS
+from weft.algebra.function import Function
 from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
 

@@ -82,7 +82,7 @@ def test_a_misspelt_command_is_told_with_what_was_meant():
         (FileNotFoundError(2, "No such file", "x.sql"), "weft: x.sql: No such file\n", 2),
         (
             KeyError("k"),
-            "weft: a mistake of weft itself, KeyError: 'k' (--debug shows where)\n",
+            "weft: a bug in weft, KeyError: 'k' (--debug shows the stack trace)\n",
             70,
         ),
     ],
@@ -126,12 +126,12 @@ def test_options_of_a_table_need_a_table(tmp_path):
     result = invoke("run", str(tmp_path / "job.yaml"), "--time", "ts")
     assert (result.exit_code, result.stderr) == (
         2,
-        "weft: --time: goes with --source; a job file says it itself\n",
+        "weft: --time needs --source; in a job file, set it there\n",
     )
     result = invoke("run", "q.sql", "--source", "x.csv", "--option", "header")
     assert (result.exit_code, result.stderr) == (
         2,
-        "weft: --option 'header': accepted is NAME=VALUE\n",
+        "weft: --option 'header': write NAME=VALUE\n",
     )
 
 

@@ -38,7 +38,7 @@ ANY_ORDER = frozenset(("first_and_last", "histogram", "flink_first_last"))
 """Answers that depend on the order of rows, in Spark too."""
 OF_THE_TABLES = (
     *("cannot run on this DataFrame", "UNRESOLVED_COLUMN", "DATATYPE_MISMATCH", "no table"),
-    *("is no column of", "failed"),
+    *("is not a column of", "failed"),
 )
 """What is said of a statement that was read, and does not fit the tables of the corpus."""
 

@@ -71,7 +71,7 @@ def test_several_mistakes_are_told_at_once(here):
     ("text", "message"),
     [
         (None, "job.yaml: cannot be read (No such file or directory)"),
-        (b"\xff\xfe", "job.yaml: is not a text in UTF-8 (byte 0)"),
+        (b"\xff\xfe", "job.yaml: is not UTF-8 text (byte 0)"),
     ],
 )
 def test_a_file_that_cannot_be_read(here, text, message):

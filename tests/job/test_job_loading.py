@@ -146,7 +146,7 @@ def test_the_files_of_a_folder_tell_its_format(tmp_path):
     (tmp_path / "rows" / "part-0.parquet").touch()
     assert job_on_table(file, str(tmp_path / "rows")).source.format == "parquet"
     (tmp_path / "rows" / "other.csv").touch()
-    with pytest.raises(JobError, match="say --format"):
+    with pytest.raises(JobError, match="give --format"):
         job_on_table(file, str(tmp_path / "rows"))
 
 

@@ -52,8 +52,9 @@ def calendars(draw: st.DrawFn) -> Calendar:
     return Calendar(range=length, slide=slide, offset=moved, zone=draw(st.sampled_from(ZONES)))
 
 
+# Clocks are known from 1970 on, and the longest window here has five years.
 @settings(max_examples=150, deadline=None)
-@given(calendars(), st.integers(micros("1972-01-01"), micros("2037-01-01")), st.integers(1, 900))
+@given(calendars(), st.integers(micros("1976-01-01"), micros("2037-01-01")), st.integers(1, 900))
 def test_instances_are_those_of_pythons_calendar(window: Calendar, low: int, days: int) -> None:
     high = low + days * DAY
     count, step, phase = window.steps
@@ -128,16 +129,16 @@ def test_a_zone_is_served_from_when_no_day_came_twice() -> None:
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        ({"range": "10 minutes"}, "range='10 minutes' is no length of a calendar"),
+        ({"range": "10 minutes"}, "range='10 minutes' is not a calendar length"),
         ({"range": "0 months"}, "must be longer than nothing"),
         ({"range": "1 month", "slide": "-1 month"}, "slide='-1 month' must be longer"),
         ({"range": "1 month", "slide": "1 week"}, "mix days with months"),
-        ({"range": "1 month", "offset": "1 day"}, "moved by months"),
-        ({"range": "1 month", "zone": "Mars/Olympus"}, "zone='Mars/Olympus' is no time zone"),
-        ({"range": "1 month", "zone": 5}, "zone=5 is not a text"),
-        ({"range": 5}, "range=5 is no length"),
-        ({"range": "1 day", "zone": "+19:00"}, "is no time zone"),
-        ({"range": "1 day", "zone": "../../etc/passwd"}, "is no time zone"),
+        ({"range": "1 month", "offset": "1 day"}, "take an offset in months"),
+        ({"range": "1 month", "zone": "Mars/Olympus"}, "zone='Mars/Olympus' is not a time zone"),
+        ({"range": "1 month", "zone": 5}, "zone=5 is not a string"),
+        ({"range": 5}, "range=5 is not a calendar length"),
+        ({"range": "1 day", "zone": "+19:00"}, "is not a time zone"),
+        ({"range": "1 day", "zone": "../../etc/passwd"}, "is not a time zone"),
     ],
 )
 def test_what_is_wrong_is_named(given_: dict, message: str) -> None:

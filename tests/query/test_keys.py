@@ -32,7 +32,7 @@ def test_keys(sql: str, name: str, expression: str) -> None:
         ("max(x) AS m", "max is an aggregate"),
         ("rand() AS r", "rand is not deterministic"),
         ("window(ts, '1 hour') AS w", "window makes windows"),
-        ("symbol s", "can be read in more than one way"),
+        ("symbol s", "is ambiguous"),
         ("", "the expression is empty"),
     ],
 )

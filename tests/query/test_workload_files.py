@@ -115,7 +115,7 @@ def test_missing_and_binary_files(tmp_path: Path) -> None:
     with pytest.raises(WorkloadError, match="cannot be read"):
         Workload.load(tmp_path / "none.yaml")
     (tmp_path / "w.sql").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(WorkloadError, match="is not a text in UTF-8"):
+    with pytest.raises(WorkloadError, match="is not UTF-8 text"):
         Workload.load(tmp_path / "w.sql")
 
 

@@ -42,7 +42,7 @@ def invoke(*args: str, code: int = 0):
 def test_a_query_is_paused_and_resumed(here):
     write_checkpoint(here)
     told = invoke("query", "pause", "job.yaml", "busy trades", "hourly").stdout
-    assert "paused busy trades: no stream runs" in told
+    assert "paused busy trades: the stream is not running" in told
     listed = json.loads(invoke("query", "list", "job.yaml", "--json").stdout)
     assert [one["state"] for one in listed["queries"]] == ["paused", "paused", "answering"]
     assert "paused already" in invoke("query", "pause", "job.yaml", "hourly", code=2).stderr

@@ -16,7 +16,7 @@ WITHOUT = SinkQuery(1, "most", None, pa.schema([("m", pa.int64())]), None)
     "sink", [KafkaSink("nobody:9092", "answers"), PostgresSink("postgresql://nobody/x")]
 )
 def test_rows_without_keys_are_refused_before_anything_is_written(sink):
-    with pytest.raises(EngineError, match=r"query 'most': \w+Sink tells rows apart by"):
+    with pytest.raises(EngineError, match=r"query 'most': \w+Sink identifies rows by"):
         sink.check({1: WITHOUT}, "append")
 
 

@@ -44,5 +44,5 @@ def test_a_jvm_is_told_of_it_and_nobody_else(archive: Path, monkeypatch: pytest.
 
 def test_where_nobody_may_write_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(class_archive, "ARCHIVE", tmp_path / "nowhere" / "spark.jsa")
-    with pytest.raises(EngineError, match=r"No such file or directory: .* as a user who may write"):
+    with pytest.raises(EngineError, match=r"No such file or directory: .* as a user who can write"):
         class_archive.make_archive()

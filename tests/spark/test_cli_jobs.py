@@ -167,7 +167,7 @@ def test_a_query_that_fails_fails_alone(here, spark):
     args = ("run", "queries.sql", "--source", "trades.parquet", "--out")
     shown = weft(*args, "answers", code=1)
     assert "query 'bad' failed: [CAST_INVALID_INPUT]" in shown.stderr
-    assert "1 of 4 queries failed; the others are whole" in shown.stderr
+    assert "1 of 4 queries failed; the others are complete" in shown.stderr
     (here / "queries.sql").write_text(SQL)
     weft(*args, "expected")
     for name in ("hourly_hi", "volume"):
@@ -190,9 +190,12 @@ QUALIFY rank() OVER (PARTITION BY window ORDER BY v DESC) = 1 ORDER BY since DES
     args = ("run", "queries.sql", "--source", "trades.parquet")
     shown = weft(*args, "--out", "answers", code=1)
     assert "rows of 5 queries in" in shown.stdout
-    assert "latest runs as it is: no SELECT of it groups rows by a window" in shown.stderr
+    assert (
+        "latest runs as it is on plain Spark: no SELECT of it groups rows by a window"
+        in shown.stderr
+    )
     assert "and as it is: reflect runs code of the JVM" in shown.stderr
-    assert "1 of 6 queries failed; the others are whole" in shown.stderr
+    assert "1 of 6 queries failed; the others are complete" in shown.stderr
     spark.read.parquet(str(here / "trades.parquet")).createOrReplaceTempView("trades")
     for name, text in (("latest", beside), ("ranked", ranked.replace("shop.", ""))):
         found = spark.read.parquet(str(here / "answers" / name))

@@ -99,7 +99,7 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     assert first["batch"] == 0
     assert first["seconds"] > 0
     assert (
-        "added ten: the running stream has it"
+        "added ten: takes effect in the running stream"
         in weft("query", "add", "job.yaml", TEN, "--name", "ten", "--owner", "ann").stdout
     )
     refused = weft("query", "add", "job.yaml", TEN, "--name", "ten", code=2)
@@ -126,17 +126,19 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
 
     listed = weft("query", "list", "job.yaml").stdout
     assert "2 queries" in listed
-    assert "no stream runs" in listed
+    assert "the stream is not running" in listed
     # Without a stream the change waits in the catalogue; the next start has it.
     assert (
-        "added again: no stream runs"
+        "added again: the stream is not running"
         in weft("query", "add", "job.yaml", f"-- name: again\n{TEN}").stdout
     )
     assert (
         "'simbol' is not a column of the stream"
         in weft("query", "add", "job.yaml", bad, "--name", "bad", code=2).stderr
     )
-    assert "dropped ten: no stream runs" in weft("query", "drop", "job.yaml", "ten").stdout
+    assert (
+        "dropped ten: the stream is not running" in weft("query", "drop", "job.yaml", "ten").stdout
+    )
     write_trades(here / "in" / "2.parquet", 100, 200)
     write_trades(here / "in" / "3.parquet", 1000, 1001, rows=1)
     ended = weft("stream", "job.yaml", "--once").stdout
@@ -153,7 +155,7 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     events = [json.loads(line)["event"] for line in logged]
     assert (events[0], events[-1]) == ("started", "stopped")
     refused = weft("stream", "job.yaml", "--log", "json", "--json", code=2)
-    assert "--json prints the whole status" in refused.stderr
+    assert "Give either --json (the whole status)" in refused.stderr
 
 
 def test_a_checkpoint_that_no_stream_has_used(here):

@@ -58,7 +58,7 @@ def test_the_next_version_where_one_is_not(maven, tmp_path):
 
 def test_a_jar_that_is_not_there_is_named(maven, tmp_path):
     maven()
-    message = r"^g:a: Maven gives none of the versions 2, 1: Unable to find a-1 in central$"
+    message = r"^g:a: Maven found none of the versions 2, 1: Unable to find a-1 in central$"
     with pytest.raises(EngineError, match=message):
         fetch([Jar("g:a", ("2", "1"))], tmp_path)
 

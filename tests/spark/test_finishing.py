@@ -108,7 +108,7 @@ def test_what_is_accepted_is_the_same_by_micro_batches(spark: SparkSession, seed
             form = finished_form(spark, finish, [(q, f.schema) for q, f in both])
         except QueryError as error:
             # Columns of two kinds side by side are Spark's to refuse.
-            refused += "come one by one" in str(error)
+            refused += "arrive one by one" in str(error)
             continue
         accepted += 1
         held += form.outer is not None

@@ -106,7 +106,7 @@ def test_the_doctor_tries_a_plain_session(bare: Path):
     assert told["ok"], told
     (plain,) = [check for check in told["checks"] if check["name"] == "plain SparkSession"]
     assert "would run" in plain["found"]
-    assert f"weft has them run {sys.executable}" in plain["found"]
+    assert f"weft makes them run {sys.executable}" in plain["found"]
 
 
 def test_a_python_that_is_not_there_is_replaced_and_looked_at_once(

@@ -211,7 +211,7 @@ def test_every_comparison_of_every_type(spark: SparkSession, column: str) -> Non
     assert found
     assert found == evaluated(df, asked)
     if column != "t":
-        assert any(isinstance(f, IntervalIndex) and f.boundaries for f in plan.factors.values())
+        assert any(isinstance(f, IntervalIndex) and f.boundaries for f in plan.atoms.values())
 
 
 def test_a_thousand_predicates_of_three_kinds(spark: SparkSession) -> None:

@@ -507,7 +507,7 @@ def test_what_is_refused_says_what_is_wrong(spark):
            spine=spine.selectExpr("*", "1 AS K"))  # fmt: skip
     refuse(QueryError, "query 'q': having='n > 1'",
            weft.Query("q", aggs=count, window=hour, having="n > 1"))  # fmt: skip
-    refuse(QueryError, "query 'q': a session has no range",
+    refuse(QueryError, "query 'q': a training set needs a fixed range",
            weft.Query("q", aggs=count, window=weft.Session(gap="1 hour")))  # fmt: skip
     refuse(WorkloadError, "query 'q': its column 'q_n' has the name of a column of the spine",
            spine=spine.withColumnRenamed("g", "Q_n"))  # fmt: skip
@@ -519,7 +519,7 @@ def test_what_is_refused_says_what_is_wrong(spark):
     )
     refuse(WorkloadError, "at least one query", [])
     refuse(QueryError, "3 is neither a Query nor SQL", [3])
-    refuse(WindowError, "delay='-1 second' would let rows count", delay="-1 second")
+    refuse(WindowError, "delay='-1 second' would count rows", delay="-1 second")
     refuse(WindowError, "delay=5: the time column 'ts' is of kind timestamp", delay=5)
     refuse(EngineError, "resolution='hop': accepted are 'exact', 'slide'", resolution="hop")
     refuse(EngineError, "at='when' is no column", at="when")
@@ -535,5 +535,5 @@ def test_what_is_refused_says_what_is_wrong(spark):
     refuse(EngineError, "column 'months' of the spine is of type interval month",
            spine=spine.selectExpr("*", "INTERVAL '1' MONTH AS months"))  # fmt: skip
     stream = spark.readStream.format("rate").load().selectExpr("timestamp AS ts", "value AS x")
-    refuse(EngineError, "the rows stream", df=stream)
-    refuse(EngineError, "the spine streams", spine=stream, at="ts")
+    refuse(EngineError, "the rows are a stream", df=stream)
+    refuse(EngineError, "the spine is a stream", spine=stream, at="ts")

@@ -104,7 +104,7 @@ def test_hours_of_another_zone_and_times_that_are_null_run_as_they_are(
         assert "shared where spark.sql.session.timeZone is UTC" in asked.why
     nulls = rows.unionAll(spark.createDataFrame([(None, "a", 1, 1)], rows.schema))
     (asked,) = whole(spark, nulls, "SELECT to_date(ts) AS d, count(*) FROM t GROUP BY 1").asked
-    assert asked.why == "rows without a time are a group here, and in no window"
+    assert asked.why == "it groups rows without a time, which are in no window"
 
 
 GROUPINGS = (

@@ -249,7 +249,7 @@ def test_a_plan_of_other_queries_is_not_run(rows: DataFrame) -> None:
     loom, other = weft.Loom(rows, time="ts"), weft.Loom(rows, time="ts")
     loom.add(untrusted("v > 1"))
     other.add(untrusted("v > 2"))
-    with pytest.raises(WeftError, match="the plan is of other queries"):
+    with pytest.raises(WeftError, match="the plan was made for other queries"):
         loom.run(plan=other.plan(rate=1.0))
 
 

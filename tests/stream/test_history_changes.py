@@ -77,7 +77,7 @@ def test_on_a_new_stream_the_stores_are_those_of_the_plan():
 def test_what_is_refused():
     now = streaming(SHORT)
     for place in ("../../etc", "a/b", ""):
-        with pytest.raises(CheckpointError, match="is no name of a history"):
+        with pytest.raises(CheckpointError, match="is not the name of a history"):
             Burst.of(now, [{"op": "history", "name": "short", "place": place}])
     change = {"op": "history", "name": "short", "place": "1-a"}
     with pytest.raises(EngineError, match="'short' does not wait for history"):

@@ -124,7 +124,7 @@ def test_what_a_start_may_choose() -> None:
     ("given", "settings", "reason"),
     [
         ("soon", MADE, "idle='soon'.*also accepted is 'off'"),
-        ("0 seconds", MADE, "idle='0 seconds': must be positive; 'off' is for no ticks"),
+        ("0 seconds", MADE, "idle='0 seconds': must be positive; 'off' switches it off"),
         ("1 minute", replace(MADE, engine="rewrite"), "use engine='operator', or leave idle out"),
         ("1 minute", replace(MADE, kind="integer"), "'ts' is of type integer.*name a timestamp"),
         ("1 minute", replace(MADE, kind="date"), "'ts' is of type date.*name a timestamp"),

@@ -6,8 +6,8 @@ import { store } from "./store";
 import type { Done } from "./types";
 
 const HOW = {
-  running: "The stream has it from its next micro-batch on.",
-  stored: "No stream runs; the next start has it so.",
+  running: "It takes effect with the next micro-batch.",
+  stored: "The stream is not running; the change takes effect when it next starts.",
 };
 
 /** Make a change; asks for the token first if there is none, and again if it is wrong. */

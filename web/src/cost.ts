@@ -66,7 +66,7 @@ function compared(): HTMLElement[] {
       bar("No sharing", plan.no_share, "other", times(plan.no_share)),
       bar("Share all", plan.share_all, "other", times(plan.share_all))),
     h("p", { class: "muted small" }, `By the cost model, in ${store.costUnit}, for ${number(plan.rate)} rows per ${store.per}${came()}. `,
-      "What is called measured is the running stream's."),
+      "Measured values come from the running stream."),
   ];
 }
 

@@ -10,7 +10,7 @@ const SHOWN = 12;
 const BAD = new Set(["failed", "error"]);
 const WORDS: Record<string, string> = {
   started: "The stream started", stopped: "The stream stopped", added: "Added", dropped: "Dropped", replaced: "Replaced",
-  paused: "Paused", resumed: "Resumed", limited: "New limits of", failed: "Failed", replanned: "Planned anew", error: "An error, and the stream went on",
+  paused: "Paused", resumed: "Resumed", limited: "New limits of", failed: "Failed", replanned: "Planned anew", error: "An error from which the stream recovered",
 };
 
 export function moments(marks: Mark[]): Moment[] {

@@ -79,7 +79,7 @@ function notice(): (HTMLElement | null)[] {
   if (state === "plan") return [empty("A stored plan is not running", "Serve the job file or the checkpoint of a stream to see it live.")];
   if (state === "new") return [empty("The stream has not been started", h("p", {}, "Start it with ", h("code", {}, `weft stream ${store.meta.name}`), "; this page will follow."))];
   if (state === "stopped" || state === "failed") {
-    return [h("div", { class: "card note" }, h("strong", {}, state === "failed" ? "The stream failed, and no other runs. " : "No stream runs. "), "What you see is what the last one left. ",
+    return [h("div", { class: "card note" }, h("strong", {}, state === "failed" ? "The stream has failed and is not running. " : "The stream is not running. "), "You see what the last run left. ",
       store.meta.source === "job" && h("span", {}, "Go on with ", h("code", {}, `weft stream ${store.meta.name}`), ".")), failed];
   }
   return [status ? failed : empty("The stream is starting", "Its first micro-batch takes a little longer than the others.")];

@@ -131,7 +131,7 @@ function composer(): HTMLElement {
     h("label", { class: "field" }, h("span", {}, "SQL"), h("div", { class: "editor" }, behind, sql)),
     feedback,
     h("div", { class: "row spread wrap" },
-      h("label", { class: "check" }, backfill, h("span", {}, "Answer open windows too, where slices are kept")), submit));
+      h("label", { class: "check" }, backfill, h("span", {}, "Also answer open windows whose slices are still in state")), submit));
   return form;
 }
 
@@ -150,12 +150,12 @@ function outlook(told: Preview): HTMLElement {
     if (query.edges_before !== null && query.edges_after !== null) {
       body.append(h("p", { class: "muted small" }, query.edges_after > query.edges_before
         ? `Its tree is cut more finely: ${number(query.edges_before)} → ${number(query.edges_after)} edges per ${store.per}.`
-        : "Its tree needs no further edges."));
+        : "Its tree needs no additional edges."));
     }
   }
   if (told.needs) {
     body.append(told.needs.length
-      ? h("p", { class: "note small" }, "The stream would be started again: it does not project ", h("code", {}, told.needs.join(", ")), ".")
+      ? h("p", { class: "note small" }, "The stream would restart: it does not project ", h("code", {}, told.needs.join(", ")), ".")
       : h("p", { class: "muted small" }, "Comes with the next micro-batch, without a restart."));
   }
   return body;

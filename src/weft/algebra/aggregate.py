@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from weft.algebra.catalogue import BY_NAME, BY_ORDER, Function
+from weft.algebra.catalogue import BY_NAME, BY_ORDER
+from weft.algebra.function import Function
 from weft.algebra.lowering import Columns, Types, has_own_sum
 from weft.algebra.monoid import Partial
 from weft.algebra.part import Option, Part

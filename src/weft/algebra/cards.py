@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weft.algebra.catalogue import FUNCTIONS, Function
+from weft.algebra.catalogue import FUNCTIONS
+from weft.algebra.function import Function
 from weft.algebra.monoid import Laws, Monoid, Order
 from weft.algebra.part import Option, Part
 from weft.algebra.registry import KINDS, monoid_of

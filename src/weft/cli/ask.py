@@ -21,15 +21,17 @@ from weft.stream.instants import shown_instant
 @click.argument("target", metavar="JOB|CHECKPOINT")
 @click.argument("query")
 @click.option(
-    "--at", metavar="TIME", help="The last window that ends by then; else that under way."
+    "--at",
+    metavar="TIME",
+    help="Answer the last window that ends at or before TIME.  [default: the current window]",
 )
 @click.option(
     "--key", "keys", multiple=True, metavar="COLUMN=VALUE",
-    help="Only groups with this value (repeatable); COLUMN alone is null.",
+    help="Only groups with this key (repeatable); COLUMN without a value means null.",
 )  # fmt: skip
 @click.option(
     "--limit", type=click.IntRange(min=1, max=5000), default=1000, show_default=True,
-    help="Rows that are shown, at most.",
+    help="Show at most so many rows.",
 )  # fmt: skip
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True,
@@ -37,7 +39,7 @@ from weft.stream.instants import shown_instant
 )  # fmt: skip
 @click.option(
     "--max-age", metavar="DURATION",
-    help="An answer will do that the stream read for somebody so long ago: '5 seconds'.",
+    help="Accept a cached answer of at most this age, such as '5 seconds'.",
 )  # fmt: skip
 @json_option
 @click.pass_context
@@ -53,11 +55,11 @@ def ask(
     max_age: str | None,
     as_json: bool,
 ) -> None:
-    """Answer the window of QUERY that ends by a moment, or the one under way, from what is there.
+    """Show the current answers of QUERY, for its open window or the window at a given time.
 
-    Nothing waits for the watermark: a window that is still open is answered too, and said to be. A
-    running stream is asked through its checkpoint; the state of one that is stopped is read by a
-    Spark of the command's own.
+    The command does not wait for the watermark: an open window is answered too, and marked as open.
+    A running stream is reached through its checkpoint; if the stream is stopped, the command starts
+    Spark and reads the state itself.
 
     \b
     weft ask job.yaml hourly_hi --key symbol=ACME
@@ -70,7 +72,7 @@ def ask(
     path = Path(target)
     is_job = not (path.is_dir() or "://" in target)
     if is_job and not path.exists():
-        raise JobError(f"{target} does not exist: accepted are a job and a checkpoint")
+        raise JobError(f"{target} does not exist: name a job file or a checkpoint")
     job = read_job(ctx, path, strict=False) if is_job else None
     checkpoint = checkpoint_of(job) if job is not None else target
     kind = stored(checkpoint).settings.kind

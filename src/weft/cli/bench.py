@@ -15,21 +15,23 @@ from weft.cli.output import console, number
 from weft.errors import WeftError
 
 ELSEWHERE = (
-    "benchmarks are in weft's repository and not in its package: run `weft bench NAME` or "
-    "`python -m benchmarks run NAME` in a checkout, or `python -m benchmarks list` to see them all"
+    "the benchmarks are in weft's repository, not in the installed package: in a checkout, run "
+    "`weft bench NAME` or `python -m benchmarks run NAME`; `python -m benchmarks list` lists them"
 )
 
 
 @click.command()
 @click.argument("name")
-@click.option("--full", is_flag=True, help="The whole study instead of its quick form.")
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Also write rows here.")
-@click.option("--json", "as_json", is_flag=True, help="Rows as JSON.")
+@click.option("--full", is_flag=True, help="Run the full study instead of the quick form.")
+@click.option(
+    "--csv", "csv_file", type=click.Path(path_type=Path), help="Also write the rows here."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the rows as JSON.")
 def bench(name: str, full: bool, csv_file: Path | None, as_json: bool) -> None:
     """Run benchmark NAME, in a checkout of weft; a wrong answer ends it with exit code 1.
 
-    NAME is plan, finals, share or stream, or any other that `python -m benchmarks list` shows.
-    Everything is compared in one run, and ratios are what counts: machines are shared and noisy.
+    NAME is plan, finals, share, stream, or any other name that `python -m benchmarks list` shows.
+    Compare ratios within one run, not times between runs: machines are shared and noisy.
     """
     harness = _harness()
     if name not in harness.BENCHES:

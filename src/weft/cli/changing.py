@@ -1,4 +1,4 @@
-"""Changes of a stream's queries from the command line: made all or none, and told."""
+"""Changes to a stream's queries from the command line: all or none, with a report."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from weft.job.model import Job
 
 HOW = {
-    "running": "the running stream has it so from micro-batch {batch} on",
-    "stored": "no stream runs; the next start of the job has it so",
+    "running": "takes effect in the running stream from micro-batch {batch} on",
+    "stored": "the stream is not running; takes effect when it next starts",
 }
 
 
@@ -94,21 +94,21 @@ def tell_needs(
     if as_json:
         echo_json({"queries": list(names), "by": by, "restart": bool(needs), "needs": needs})
     elif by == "stored":
-        click.echo(f"{', '.join(names)}: can be added; no stream runs")
+        click.echo(f"{', '.join(names)}: can be added; the stream is not running")
     elif needs:
         click.echo(
-            f"{', '.join(names)}: the stream would be started again, because it does not project "
-            f"{', '.join(needs)} (offer: in the job names what it projects from the start)"
+            f"{', '.join(names)}: the stream would restart, because it does not project "
+            f"{', '.join(needs)} yet (list such expressions under offer: in the job to avoid this)"
         )
     else:
-        click.echo(f"{', '.join(names)}: without a restart, from the next micro-batch on")
+        click.echo(f"{', '.join(names)}: needs no restart; starts with the next micro-batch")
 
 
 def checkpoint_of(job: Job) -> str:
     """Where the job's stream keeps its catalogue."""
     from weft.job import need
 
-    need(job, {"checkpoint": "the stream's queries are kept there"})
+    need(job, {"checkpoint": "it holds the stream's queries"})
     return job.locate(job.checkpoint or "")
 
 

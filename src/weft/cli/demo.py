@@ -1,4 +1,4 @@
-"""`weft demo`: the main job in a minute, on embedded local Spark, from nothing."""
+"""`weft demo`: the main job in a minute, on an embedded Spark, without any set-up."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ SETTINGS = {
 
 @click.command()
 @click.option("--rows", type=int, default=10_000, show_default=True, help="Trades to generate.")
-@click.option("--json", "as_json", is_flag=True, help="The outcome as JSON; the story on stderr.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the outcome as JSON, and progress on stderr."
+)
 def demo(rows: int, as_json: bool) -> None:
     """Weave two dozen queries into one stream of generated trades, and verify every answer.
 
@@ -233,7 +235,7 @@ def wait(running: Running, arrived: Any) -> None:
     ends = time.monotonic() + PATIENCE
     while not arrived():
         if not running.is_active or time.monotonic() > ends:
-            raise EngineError(f"the stream came to nothing: {running.last_query.exception()}")
+            raise EngineError(f"the stream ended early: {running.last_query.exception()}")
         time.sleep(0.05)
 
 

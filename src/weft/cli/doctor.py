@@ -22,9 +22,9 @@ MARKS = {
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, /, job: Path | None, as_json: bool) -> None:
-    """Check Python, Java, PySpark, memory, disk and the state store; with JOB its connectors too.
+    """Check Python, Java, PySpark, memory, disk and the state store; with JOB, also its connectors.
 
-    The exit code is 1 if something is missing without which weft does not run.
+    The exit code is 1 if something that weft needs is missing.
     """
     from weft.cli.machine import checks
 

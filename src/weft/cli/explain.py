@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weft.cli.jobs import (
-    finals_option,
-    job_argument,
+    batch_options,
     json_option,
     read_job,
     spark_for,
-    strict_option,
-    table_options,
     tell_beside,
     tell_failed,
     tell_refused,
@@ -27,14 +24,11 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@job_argument
-@table_options
-@finals_option
-@strict_option
+@batch_options
 @json_option
 @click.pass_context
 def explain(ctx: click.Context, /, job: Path, as_json: bool, strict: bool, **table: Any) -> None:
-    """Show the plan of JOB, what it saves, and how Spark would run it. Nothing is run.
+    """Show the plan of JOB, what it saves, and how Spark would run it. No query is run.
 
     JOB is a job file, or a file of queries with --source.
 
@@ -116,6 +110,6 @@ def explained_stream(spark: Any, job: Job) -> dict[str, Any]:
         plan = stored.planned
         text = plan.explain()
         held = f"{len(stored.entries):,} queries, change {stored.number}"
-        notes = [f"run: goes on with what the checkpoint holds ({held})"]
+        notes = [f"run: continues from the checkpoint ({held})"]
     notes.append(f"watermark {job.source.watermark}; {job.output_mode}; checkpoint {checkpoint}")
     return {"plan": plan.to_dict(), "explain": text, "notes": notes}

@@ -1,4 +1,4 @@
-"""What commands on a job have in common: how it is named, and how it is opened."""
+"""What commands on a job share: the options that name a job, and how it is opened."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def table_options(command: Command) -> Command:
         [
             click.option(
                 "--source", "sources", multiple=True, metavar="[TABLE=]PATH",
-                help="Rows for a file of queries: a file or a folder; once for each table.",
+                help="File or folder with the rows for a file of queries; once per table.",
             ),
-            click.option("--format", "format_", help="Its format; told by its ending if left out."),
-            click.option("--time", help="Its time column; as the queries say, or ts."),
-            click.option("--schema", help="Its columns and types, as in CREATE TABLE."),
+            click.option("--format", "format_", help="Format.  [default: by the file ending]"),
+            click.option("--time", help="Time column.  [default: the one in the queries, or ts]"),
+            click.option("--schema", help="Columns and types of the source, as in CREATE TABLE."),
             click.option(
                 "--option", "-o", "options", multiple=True, metavar="NAME=VALUE",
-                help="An option of its format; may be given often.",
+                help="Reader option for the format (repeatable).",
             ),
         ]
     ):  # fmt: skip
@@ -47,28 +47,33 @@ def table_options(command: Command) -> Command:
 
 def json_option(command: Command) -> Command:
     """--json."""
-    return click.option("--json", "as_json", is_flag=True, help="JSON, for programs.")(command)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
 def finals_option(command: Command) -> Command:
     """--finals."""
     return click.option(
-        "--finals", help="The structure from slices to answers: auto, flatfit, daba, ..."
+        "--finals", help="Structure that combines slices into answers: auto, flatfit, daba, ..."
     )(command)
 
 
 def strict_option(command: Command) -> Command:
     """--strict."""
     return click.option(
-        "--strict", is_flag=True, help="All or nothing: a refused statement stops the others."
+        "--strict", is_flag=True, help="Stop if a statement is refused, instead of going on."
     )(command)
 
 
+def batch_options(command: Command) -> Command:
+    """JOB, and the options of the commands that run or show it as a batch."""
+    return job_argument(table_options(finals_option(strict_option(command))))
+
+
 def tell_beside(whys: Mapping[str, str]) -> None:
-    """Say which statements run as they are, and why they are not shared."""
+    """Say which statements run as they are on plain Spark, and why they are not shared."""
     for name, why in whys.items():
         said = why.removeprefix(f"query {name!r}: ")
-        click.echo(f"{name} runs as it is: {said}", err=True)
+        click.echo(f"{name} runs as it is on plain Spark: {said}", err=True)
 
 
 def tell_failed(errors: Mapping[str, str]) -> None:
@@ -106,7 +111,7 @@ def read_job(
         given = {"--format": format_, "--time": time, "--schema": schema, "--option": options}
         for name, value in given.items():
             if value:
-                raise JobError(f"{name}: goes with --source; a job file says it itself")
+                raise JobError(f"{name} needs --source; in a job file, set it there")
         job = load_job(file, strict=strict)
     else:
         job = job_on_table(
@@ -144,7 +149,7 @@ def _paths(sources: tuple[str, ...]) -> str | dict[str, str]:
         name, equals, path = source.partition("=")
         named = bool(equals) and name.replace("_", "a").isalnum()
         if len(sources) > 1 and not named:
-            raise JobError(f"--source {source!r}: of several, each is TABLE=PATH")
+            raise JobError(f"--source {source!r}: with several, write each as TABLE=PATH")
         if name in found:
             raise JobError(f"--source {source!r}: table {name!r} has a path already")
         found[name if named else ""] = path if named else source
@@ -156,6 +161,6 @@ def _pairs(options: tuple[str, ...]) -> dict[str, str]:
     for option in options:
         name, equals, value = option.partition("=")
         if not (name and equals):
-            raise JobError(f"--option {option!r}: accepted is NAME=VALUE")
+            raise JobError(f"--option {option!r}: write NAME=VALUE")
         pairs[name] = value
     return pairs

@@ -53,7 +53,7 @@ def checks(job: Job | None = None) -> Iterator[Check]:
     here = [python(), *java(), *(package(name) for name in PACKAGES), memory(), *disk(job)]
     yield from here
     if any(check.state == "missing" for check in here):
-        yield Check("Spark", "warning", "not tried", "see above first")
+        yield Check("Spark", "warning", "not tried", "install what is missing above first")
         return
     before = dict(os.environ)  # an embedded session sets what a plain one has to do without
     found = list(spark(job))
@@ -91,7 +91,7 @@ def java(run: Callable[[list[str]], str] | None = None) -> list[Check]:
     if "jdk.incubator.vector" in modules:
         found.append(Check("Java module jdk.incubator.vector", "ok", "there"))
     else:
-        advice = f"this Java is cut down; {_JAVA}"
+        advice = f"this Java lacks modules; {_JAVA}"
         found.append(Check("Java module jdk.incubator.vector", "missing", "not there", advice))
     return found
 
@@ -118,7 +118,7 @@ def memory() -> Check:
     shown = f"{free / _GIB:.1f} GB free"
     if free >= MEMORY:
         return Check("memory", "ok", shown)
-    advice = f"{MEMORY / _GIB:.0f} GB are wanted; or lower spark.driver.memory (2g) in the job"
+    advice = f"free {MEMORY / _GIB:.0f} GB, or lower spark.driver.memory (2g) in the job"
     return Check("memory", "warning", shown, advice)
 
 
@@ -138,7 +138,7 @@ def disk(job: Job | None = None) -> list[Check]:
         good = free >= DISK and os.access(path, os.W_OK)
         shown = f"{free / _GIB:.1f} GB free at {path}"
         shown += "" if os.access(path, os.W_OK) else ", not writable"
-        advice = "" if good else f"a writable place with {DISK / _GIB:.0f} GB is wanted"
+        advice = "" if good else f"needs a writable directory with {DISK / _GIB:.0f} GB free"
         found.append(Check(name, "ok" if good else "warning", shown, advice))
     return found
 
@@ -178,7 +178,7 @@ def classes() -> Check:
 
     if is_ready():
         return Check("quick starts", "ok", "prepared")
-    advice = "weft prepare keeps Spark's classes in a file: it then starts in half the time"
+    advice = "run `weft prepare` once: Spark then starts in half the time"
     return Check("quick starts", "ok", "not prepared", advice)
 
 
@@ -199,10 +199,10 @@ def plain_session(environ: Mapping[str, str]) -> Check:
     if told["problem"] is None:
         return Check(name, "ok", f"its workers run {told['runs']}")
     found = (
-        f"its workers would run {told['asked']}, which {told['problem']}; on a local master weft "
-        f"has them run {told['runs']}"
+        f"its workers would run {told['asked']}, which {told['problem']}; on a local master, weft "
+        f"makes them run {told['runs']} instead"
     )
-    advice = f"elsewhere set PYSPARK_PYTHON before Spark starts, here to {sys.executable}"
+    advice = f"on a cluster, set PYSPARK_PYTHON before Spark starts (here: {sys.executable})"
     return Check(name, "ok", found, advice)
 
 
@@ -219,7 +219,7 @@ def postgres(job: Job | None = None) -> list[Check]:
     except EngineError as error:
         return [Check("PostgreSQL", "missing", job.scrub(str(error)))]
     good = found >= OLDEST
-    advice = "" if good else f"{OLDEST} or newer is needed: older ones cannot take nulls as equal"
+    advice = "" if good else f"needs {OLDEST} or newer: older ones cannot treat nulls as equal"
     return [Check("PostgreSQL", "ok" if good else "missing", f"{found} answers", advice)]
 
 

@@ -30,10 +30,10 @@ COMMANDS = {
     "demo": "weft.cli.demo",
 }
 EXIT = {
-    0: "all went well",
+    0: "success",
     1: "answers differ, or a check failed",
-    2: "what was asked cannot be done: a mistake in the job, the data or the set-up",
-    70: "a mistake of weft itself",
+    2: "the request cannot be carried out: an error in the job, the data or the set-up",
+    70: "a bug in weft",
     130: "interrupted",
 }
 """The exit codes, and what they mean."""
@@ -94,7 +94,7 @@ def told(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError):
         return f"{error.filename or 'a file'}: {error.strerror or error}", 2
     kind = type(error).__name__
-    return f"a mistake of weft itself, {kind}: {error} (--debug shows where)", 70
+    return f"a bug in weft, {kind}: {error} (--debug shows the stack trace)", 70
 
 
 def _hidden(ctx: click.Context, text: str) -> str:
@@ -110,11 +110,11 @@ def _hidden(ctx: click.Context, text: str) -> str:
 )
 @click.version_option(__version__, prog_name="weft")
 @click.option(
-    "--debug", is_flag=True, envvar="WEFT_DEBUG", help="Show where an error comes from.",
+    "--debug", is_flag=True, envvar="WEFT_DEBUG", help="Show the stack trace of an error.",
 )  # fmt: skip
 @click.pass_context
 def cli(ctx: click.Context, debug: bool) -> None:
-    """Thousands of window aggregate queries on one stream for little more than one."""
+    """Thousands of window aggregate queries on one stream for little more than the price of one."""
     ctx.ensure_object(dict)["debug"] = debug
 
 

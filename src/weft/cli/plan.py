@@ -31,16 +31,27 @@ if TYPE_CHECKING:
     show_default=True,
     help="The cost model.",
 )
-@click.option("--groups", type=float, default=1.0, show_default=True, help="Groups alive at once.")
-@click.option("--keys", default="auto", show_default=True, help="separate, union or auto.")
-@click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--polish", is_flag=True, help="Add a local search after the strategy.")
 @click.option(
-    "--calibrate", is_flag=True, help="Measure the engine's constants on Spark first (a minute)."
+    "--groups", type=float, default=1.0, show_default=True, help="Groups alive at the same time."
 )
-@click.option("--limit", type=int, default=20, show_default=True, help="Trees shown in full.")
+@click.option(
+    "--keys", default="auto", show_default=True,
+    help="Sharing between different group-by keys: separate, union or auto.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Seed of randomised strategies."
+)
+@click.option("--polish", is_flag=True, help="Run a local search after the strategy.")
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="First measure the cost model's constants on Spark (a minute).",
+)
+@click.option(
+    "--limit", type=int, default=20, show_default=True, help="Show so many trees in full."
+)
 @strict_option
-@click.option("--json", "as_json", is_flag=True, help="The plan as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(
     file: Path,
     rate: float | None,
@@ -51,7 +62,7 @@ def plan(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Plan the queries in FILE and show what is shared with what. No Spark is needed.
+    """Plan the queries in FILE and show which of them share work. Needs no Spark.
 
     FILE is a workload (YAML, JSON or SQL) or a job file.
 
@@ -66,7 +77,7 @@ def plan(
     constants = measured_constants() if calibrate else Constants()
     sources = by_source(workload)
     if not sources:
-        raise WorkloadError("\n".join(("nothing of it can be shared:", *workload.refused)))
+        raise WorkloadError("\n".join(("no query can be shared:", *workload.refused)))
     plans = []
     with searching(enabled=not as_json) as progress:
         for queries in sources.values():

@@ -1,4 +1,4 @@
-"""`weft prepare`: what every start of an embedded Spark would do again, done once."""
+"""`weft prepare`: does once what every start of an embedded Spark would repeat."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from weft.cli.output import echo_json
 @click.command()
 @json_option
 def prepare(as_json: bool) -> None:
-    """Keep the classes that Spark loads in a file, so that commands here start in half the time.
+    """Save the classes that Spark loads to a file, so that commands start in half the time.
 
-    Takes a minute, once for an environment; again after another Spark or Java was installed.
+    Takes a minute. Run it once per environment, and again after installing another Spark or Java.
     """
     from weft.spark.class_archive import java_options, make_archive
 
@@ -23,4 +23,4 @@ def prepare(as_json: bool) -> None:
         echo_json({"archive": str(made), "bytes": made.stat().st_size, "java": java_options()})
         return
     click.echo(f"{made}: {made.stat().st_size / 2**20:,.0f} MiB")
-    click.echo(f"Sessions of your own use it with spark.driver.extraJavaOptions={java_options()!r}")
+    click.echo(f"In your own sessions, set spark.driver.extraJavaOptions={java_options()!r}")

@@ -27,7 +27,7 @@ TIMEOUT = click.option(
 
 @click.group()
 def query() -> None:
-    """Add queries to the stream of a job, drop, pause, resume and limit them, list them, cost them.
+    """Add, drop, pause, resume, limit and list the queries of a job's stream, and show their costs.
 
     A running stream is reached through its checkpoint, from any process that can write there.
     """
@@ -37,20 +37,24 @@ def query() -> None:
 @query.command(context_settings={"ignore_unknown_options": True})
 @job_argument
 @click.argument("sql")
-@click.option("--name", help="The query's name; a comment '-- name: x' in the SQL names it too.")
-@click.option("--backfill", is_flag=True, help="Answer open windows too, where slices are kept.")
+@click.option("--name", help="Name of the query; or write a comment '-- name: x' in the SQL.")
+@click.option(
+    "--backfill", is_flag=True, help="Also answer open windows whose slices are still in state."
+)
 @click.option(
     "--history", type=click.Path(), metavar="PATH",
-    help="A file or folder with all rows before now: its first answers are complete.",
+    help="File or folder with all earlier rows, so that the first answers are complete.",
 )  # fmt: skip
-@click.option("--limits", help="What it may use: groups=10000,over=pause; see `weft query limit`.")
-@click.option("--owner", help="Whom its costs are charged to; a comment '-- owner: x' says it too.")
+@click.option("--limits", help="Limits, such as groups=10000,over=pause; see `weft query limit`.")
+@click.option("--owner", help="Who its costs are charged to; or a comment '-- owner: x'.")
 @click.option(
     "--lateness", metavar="DURATION",
-    help="How much longer than the watermark says it takes late rows, such as '10 minutes'; a "
-    "comment '-- lateness: 10 minutes' says it too.",
+    help="How much longer than the watermark allows to accept late rows, such as '10 minutes'; or "
+    "a comment '-- lateness: 10 minutes'.",
 )  # fmt: skip
-@click.option("--dry-run", is_flag=True, help="Change nothing; say whether it needs a restart.")
+@click.option(
+    "--dry-run", is_flag=True, help="Change nothing; only say whether a restart would be needed."
+)
 @TIMEOUT
 @json_option
 @click.pass_context
@@ -69,7 +73,7 @@ def add(
     timeout: float,
     as_json: bool,
 ) -> None:
-    """Add the queries of SQL (statements, or the name of a file of them) to the stream of JOB.
+    """Add the queries in SQL (statements, or a file of statements) to the stream of JOB.
 
     \b
     weft query add job.yaml "SELECT symbol, max(price) AS hi FROM trades
@@ -142,7 +146,7 @@ def drop(
 def pause(
     ctx: click.Context, /, job: Path, names: tuple[str, ...], timeout: float, as_json: bool
 ) -> None:
-    """Hold the answers of the queries NAMES back; their state is kept up to date.
+    """Stop answering the queries NAMES; their state is kept up to date.
 
     Windows that close while a query is paused are not answered, then or later.
     """
@@ -158,8 +162,8 @@ def pause(
 def resume(
     ctx: click.Context, /, job: Path, names: tuple[str, ...], timeout: float, as_json: bool
 ) -> None:
-    """Answer the queries NAMES again: paused ones from the next window that closes on, failed
-    ones from the next window that begins."""
+    """Answer the queries NAMES again: paused queries from the next window that closes, failed
+    queries from the next window that begins."""
     each(ctx, job, names, "resume", "resumed", timeout, as_json)
 
 
@@ -173,14 +177,14 @@ def resume(
 def limit(
     ctx: click.Context, /, job: Path, name: str, limits: str, timeout: float, as_json: bool
 ) -> None:
-    """Set what the query NAME may use of the stream of JOB; `none` removes its limits.
+    """Limit what the query NAME may use in the stream of JOB; `none` removes its limits.
 
     \b
-    state_bytes  bytes of state, its part of what its trees hold (2 GB)
+    state_bytes  bytes of state: its share of the state of its trees (2 GB)
     groups       groups in one window
     answers      answers in one micro-batch
-    share        its part of the operator's time of late, between 0 and 1
-    over         what becomes of a query that is over a limit: fail or pause
+    share        its share of the operator's recent time, between 0 and 1
+    over         what happens to a query over a limit: fail or pause
 
     \b
     weft query limit job.yaml hourly_hi groups=10000,answers=1000000,over=pause
@@ -202,7 +206,7 @@ def limit(
 @json_option
 @click.pass_context
 def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
-    """List the queries of the stream of JOB: since when each is answered, what it uses and may."""
+    """List the queries of JOB's stream: since when each is answered, its usage and its limits."""
     from weft.spark.streaming.changes import stored
     from weft.stream.heartbeat import is_running, last_beat
     from weft.stream.status_file import read_board
@@ -232,8 +236,8 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
             click.echo(f"query {entry.query.name!r} is paused: {entry.why}")
     for failure in catalogue.failed:
         click.echo(failure.said)
-    state = "no stream runs" if beat is None else f"runs as process {beat['pid']} on {beat['host']}"
-    click.echo(f"{len(found):,} queries, change {catalogue.number}; {state}")
+    state = "is not running" if beat is None else f"runs as process {beat['pid']} on {beat['host']}"
+    click.echo(f"{len(found):,} queries, change {catalogue.number}; the stream {state}")
 
 
 @query.command()
@@ -243,19 +247,18 @@ def list_(ctx: click.Context, /, job: Path, as_json: bool) -> None:
     type=click.Choice(["query", "owner"]),
     default="query",
     show_default=True,
-    help="A line for every query, or for every owner.",
+    help="One line per query, or one per owner.",
 )
-@click.option("--csv", "as_text", is_flag=True, help="CSV, for spreadsheets and databases.")
+@click.option("--csv", "as_text", is_flag=True, help="Print CSV.")
 @json_option
 @click.pass_context
 def costs(
     ctx: click.Context, /, job: Path, by: str, as_text: bool, as_json: bool
 ) -> None:  # fmt: skip
-    """What each query or owner has cost the stream of JOB since it was first started.
+    """Show what each query or owner has cost the stream of JOB since its first start.
 
-    Seconds are those of the operator that keeps slices and answers windows, over all tasks.
-    Queries that were dropped are listed together, under their owner; those without an owner are
-    unowned.
+    Seconds are those that the stateful operator spent, summed over all tasks. Dropped queries are
+    listed together under their owner; queries without an owner are listed as unowned.
 
     \b
     weft query costs job.yaml --by owner --csv > costs.csv

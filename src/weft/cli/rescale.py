@@ -1,4 +1,4 @@
-"""`weft rescale JOB`: the state of a stopped stream to other partitions, and back."""
+"""`weft rescale JOB`: move the state of a stopped stream to other partitions, or undo that."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from weft.cli.stream import started
 
 @click.command()
 @job_argument
-@click.option("--partitions", type=int, help="How many; at most as many as the stream has buckets.")
-@click.option("--undo", is_flag=True, help="Go back, if no micro-batch has run since.")
+@click.option("--partitions", type=int, help="New number; at most the stream's number of buckets.")
+@click.option(
+    "--undo", is_flag=True, help="Undo the last rescale, if no micro-batch has run since."
+)
 @json_option
 @click.pass_context
 def rescale(
     ctx: click.Context, /, job: Path, partitions: int | None, undo: bool, as_json: bool
 ) -> None:
-    """Move the state of JOB's stream, which must be stopped, to other partitions.
+    """Change the number of state partitions of JOB's stream, which must be stopped.
 
-    As many tasks hold the state as it has partitions. The next start goes on with them; answers
-    are the same. Needs Spark 4.2 or newer.
+    Each partition's state is held by one task. The next start uses the new number; answers stay the
+    same. Needs Spark 4.2 or newer.
     """
     if undo == (partitions is not None):
-        raise click.UsageError("Give --partitions or --undo, and not both.")
+        raise click.UsageError("Give either --partitions or --undo.")
     from weft.job.streams import as_stream
     from weft.spark.streaming.rescale import check_rescale, undo_rescale
     from weft.spark.streaming.rescale import rescale as move
@@ -42,7 +44,7 @@ def rescale(
         with spark_for(ctx, read) as spark:
             check_rescale(spark, checkpoint, partitions)
             if is_unfinished(checkpoint):
-                click.echo("the micro-batch that was begun is finished first", err=True)
+                click.echo("finishing the interrupted micro-batch first", err=True)
                 started(spark, as_stream(read), trigger="once").await_termination()
             done = move(spark, checkpoint, partitions)
     if as_json:

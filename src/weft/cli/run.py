@@ -10,13 +10,10 @@ from typing import Any
 import click
 
 from weft.cli.jobs import (
-    finals_option,
-    job_argument,
+    batch_options,
     json_option,
     read_job,
     spark_for,
-    strict_option,
-    table_options,
     tell_beside,
     tell_failed,
 )
@@ -24,13 +21,10 @@ from weft.cli.output import echo_json, progress, table
 
 
 @click.command()
-@job_argument
-@table_options
-@finals_option
-@strict_option
-@click.option("--out", help="Write a folder of Parquet per query here, whatever the job's sink.")
-@click.option("--overwrite", is_flag=True, help="Replace answers that are there already.")
-@click.option("--show", type=click.IntRange(min=0), help="Print the first rows of every query.")
+@batch_options
+@click.option("--out", help="Write one Parquet folder per query here, instead of the job's sink.")
+@click.option("--overwrite", is_flag=True, help="Replace existing answers.")
+@click.option("--show", type=click.IntRange(min=0), help="Print so many rows of every query.")
 @json_option
 @click.pass_context
 def run(
@@ -45,9 +39,9 @@ def run(
 ) -> None:
     """Run the queries of JOB over all rows of its source, and write the answers to its sink.
 
-    JOB is a job file, or a file of queries with --source. Statements that cannot be shared run as
-    they are, beside the others. Without a sink and without --out, the first five rows of every
-    query are printed.
+    JOB is a job file, or a file of queries with --source. Statements that cannot be shared run
+    unchanged on Spark. Without a sink and without --out, the first five rows of every query are
+    printed.
 
     \b
     weft run job.yaml
@@ -85,7 +79,7 @@ def run(
     tell_beside({one.query: one.why for one in answered if one.why is not None})
     tell_failed({one.query: one.error for one in failed})
     if failed:
-        rest = "; the others are whole" if answered else ""
+        rest = "; the others are complete" if answered else ""
         click.echo(f"{len(failed)} of {len(answers)} queries failed{rest}", err=True)
         ctx.exit(1)
 

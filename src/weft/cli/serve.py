@@ -17,15 +17,15 @@ from weft.errors import EngineError
 @click.argument("target")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to bind to.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8787, show_default=True,
-              help="The port; 0 takes any that is free.")  # fmt: skip
+              help="The port; 0 picks a free one.")  # fmt: skip
 @click.option(
     "--token", envvar="WEFT_TOKEN",
-    help="What a change must bring; better in WEFT_TOKEN, which no list of processes shows. "
-    "On loopback one is made up if none is given.",
+    help="Token that changes must carry. Prefer WEFT_TOKEN, which does not show in process lists. "
+    "On loopback, a token is generated if you give none.",
 )  # fmt: skip
-@click.option("--read-only", is_flag=True, help="Nothing can be changed from the page.")
+@click.option("--read-only", is_flag=True, help="Allow no changes from the page.")
 @click.option("--allow-host", multiple=True, metavar="NAME",
-              help="A further name that the server goes by; may be given often.")  # fmt: skip
+              help="Another host name of the server (repeatable).")  # fmt: skip
 @json_option
 def serve(
     target: str,
@@ -71,7 +71,7 @@ def serve(
         click.echo(f"weft dashboard: {url}/{f'#token={token}' if made_up else ''}")
         if read_only:
             click.echo("read-only: nothing can be changed from the page")
-        click.echo("Ctrl-C stops it; a stream that runs goes on")
+        click.echo("Ctrl-C stops the dashboard; the stream keeps running")
 
     stopping = threading.Event()
     run_server(make_app(source, policy, stopping), host, port, ready, stopping)

@@ -1,4 +1,4 @@
-"""`weft stream JOB`: start a stream or go on with it, until it is told to stop."""
+"""`weft stream JOB`: start or continue a stream, until it is told to stop."""
 
 from __future__ import annotations
 
@@ -32,23 +32,25 @@ if TYPE_CHECKING:
 NEEDS = {
     "checkpoint": "a directory in which the stream keeps its state",
     "sink": "where the answers go",
-    "source.watermark": "how much later than others a row may come, for instance 30 seconds",
+    "source.watermark": "how late a row may arrive, for instance 30 seconds",
 }
 
 
 @click.command()
 @job_argument
-@click.option("--once", is_flag=True, help="Take what is there now, then end (available_now).")
+@click.option("--once", is_flag=True, help="Process the available rows, then stop (available_now).")
 @click.option(
     "--log",
     "log_as",
     type=click.Choice(["text", "json"]),
-    help="How to log: sentences, or one line of JSON per event; as the job says if left out.",
+    help="Log sentences, or one line of JSON per event.  [default: the job's log:, or text]",
 )
-@click.option("--openlineage", metavar="TARGET", help="A file or URL for OpenLineage events.")
-@click.option("--idle", metavar="DURATION", help="Close windows by the clock after so long idle.")
+@click.option("--openlineage", metavar="TARGET", help="File or URL to send OpenLineage events to.")
 @click.option(
-    "--late-to", metavar="DIR", help="Where rows go that are lost to some query (late: deliver)."
+    "--idle", metavar="DURATION", help="After so long without rows, close windows by the clock."
+)
+@click.option(
+    "--late-to", metavar="DIR", help="Write late and lost rows to this directory (late: deliver)."
 )
 @finals_option
 @strict_option
@@ -67,10 +69,10 @@ def stream(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Start the stream of JOB, or go on where its checkpoint left off.
+    """Start the stream of JOB, or continue from its checkpoint.
 
-    A line is printed for every micro-batch. Ctrl-C or SIGTERM lets the micro-batch that runs
-    finish and stops the stream; the next start goes on from there. A second Ctrl-C does not wait.
+    Prints a line for every micro-batch. Ctrl-C or SIGTERM stops the stream after the current
+    micro-batch; the next start continues from there. A second Ctrl-C does not wait.
     """
     from weft.job import need
     from weft.job.model import located
@@ -82,7 +84,7 @@ def stream(
     if idle is not None:
         idle_micros(idle)  # refused before Spark starts
     if as_json and log_as is not None:
-        raise click.UsageError("--json prints the whole status per line, --log json events: one")
+        raise click.UsageError("Give either --json (the whole status) or --log (events).")
     read = as_stream(read_job(ctx, job, finals=finals, strict=False), strict=strict)
     lineage = openlineage and located(Path(), openlineage)
     read = replace(read, log=log_as or read.log, openlineage=lineage or read.openlineage)
@@ -233,7 +235,7 @@ def sentence(event: str, facts: dict[str, Any]) -> str:
         trees = f"{facts['trees']:,} tree{'' if facts['trees'] == 1 else 's'}"
         return f"replanned: change {facts['change']}, {trees}"
     if event == "stopping":
-        return "stopping: the micro-batch that runs is finished first"
+        return "stopping after the current micro-batch"
     if event == "batch":
         return (
             f"batch {facts['batch']}: {facts['rows']:,} rows in {facts['seconds']:.2f} s, "

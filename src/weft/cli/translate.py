@@ -1,4 +1,4 @@
-"""`weft translate FILE --to DIALECT`: queries of any dialect as text of another."""
+"""`weft translate FILE --to DIALECT`: translate queries from any dialect to another."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _DIALECTS = ("spark", "cql", "asa", "flink")
     type=click.Choice(["auto", *_DIALECTS]),
     default="auto",
     show_default=True,
-    help="The dialect to read; auto recognises that of each statement.",
+    help="The dialect to read; auto detects it for each statement.",
 )
 @click.option("--table", help="Write the queries over this table.")
 @click.option("--time", help="Write the queries over this time column.  [default: as read, or ts]")
-@click.option("--json", "as_json", is_flag=True, help="Names, queries and texts as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print names, queries and texts as JSON.")
 def translate(
     file: str, to: Any, dialect: Any, table: str | None, time: str | None, as_json: bool
 ) -> None:
-    """Write the queries in FILE (SQL, YAML or JSON; - for SQL on standard input) in a dialect.
+    """Translate the queries in FILE (SQL, YAML or JSON; - for SQL on standard input) to a dialect.
 
-    What the dialect cannot say is reported query by query on standard error, the rest is written,
+    A query that the dialect cannot express is reported on standard error; the others are written,
     and the exit code is 2.
 
     \b
@@ -74,6 +74,6 @@ def _read(file: str, dialect: Any) -> list[Any]:
     try:
         return parse_queries(path.read_text(encoding="utf-8"), dialect)
     except UnicodeDecodeError:
-        raise WeftError(f"{path}: is not a text in UTF-8") from None
+        raise WeftError(f"{path}: is not UTF-8 text") from None
     except WeftError as error:
         raise type(error)(f"{path}: {error}") from None

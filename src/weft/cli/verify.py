@@ -10,13 +10,10 @@ from typing import Any
 import click
 
 from weft.cli.jobs import (
-    finals_option,
-    job_argument,
+    batch_options,
     json_option,
     read_job,
     spark_for,
-    strict_option,
-    table_options,
     tell_beside,
     tell_failed,
 )
@@ -24,18 +21,15 @@ from weft.cli.output import console, echo_json
 
 
 @click.command()
-@job_argument
-@table_options
-@finals_option
-@strict_option
+@batch_options
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, /, job: Path, as_json: bool, strict: bool, **table: Any) -> None:
     """Run the queries of JOB by the shared plan and as plain Spark queries; compare every row.
 
     JOB is a job file, or a file of queries with --source. Nothing is written. Statements that run
-    as they are need no comparison, and are named. The exit code is 1 if an answer differs, or if a
-    statement has none.
+    unchanged on Spark are listed and not compared. The exit code is 1 if an answer differs or a
+    statement fails.
 
     \b
     weft verify job.yaml

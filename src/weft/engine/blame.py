@@ -1,4 +1,4 @@
-"""Whose partials cannot be held: an error of a part, told of the queries whose rows it is of.
+"""Which queries an error belongs to, when a part cannot hold its partials.
 
 A worker that raises such an error names queries by number, so that the driver can go on without
 them (`weft.engine.overload.blamed` reads it).

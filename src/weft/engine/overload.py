@@ -1,4 +1,4 @@
-"""Limits that only a running stream can see: a query that passes one is taken out, alone.
+"""Limits that only a running stream can measure: a query that exceeds one is removed, alone.
 
 A worker that meets a query beyond its limits stops with `TooMuch`, before it has taken the memory.
 Its message names the query by number, so that the driver can take that query out and go on with

@@ -1,4 +1,4 @@
-"""A tick on its way to the buckets: what a task would send that has a time and no rows."""
+"""A tick on its way to the buckets: like the parcel of a task that has a time but no rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries asked of a stream that is there already: text from a person, over its time column."""
+"""Queries for an existing stream: a user's text, checked against the stream's time column."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def asked_queries(
     if files and " " not in sql.strip() and Path(sql).suffix.lower() in _FILES:
         asked = list(Workload.load(sql))
         if name is not None and len(asked) != 1:
-            raise QueryError(f"--name {name!r}: {sql} has {len(asked)} queries, with their names")
+            raise QueryError(
+                f"--name {name!r}: {sql} has {len(asked)} queries, which have names already"
+            )
     else:
         asked = parse_queries(sql, name=name, whole=True)
         if name is None and any(query.name == f"q{n}" for n, query in enumerate(asked, 1)):

@@ -72,7 +72,7 @@ def read_file(path: Path) -> Document:
     except OSError as error:
         raise JobError(f"{path}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
-        raise JobError(f"{path}: is not a text in UTF-8 (byte {error.start})") from None
+        raise JobError(f"{path}: is not UTF-8 text (byte {error.start})") from None
     return read_text(str(path), text)
 
 
@@ -106,11 +106,11 @@ class _Reader:
         if len(self.values) > _LIMIT:
             raise JobError(f"{self.file}: has more than {_LIMIT:,} values")
         if id(node) in self.open:
-            raise self.fail(place, steps, "refers to itself, which a job cannot")
+            raise self.fail(place, steps, "refers to itself, which is not allowed in a job")
         if isinstance(node, yaml.ScalarNode):
             return self.scalar(node, steps)
         if node.tag not in (_TAG + "map", _TAG + "seq"):
-            raise self.fail(place, steps, f"has the tag {node.tag}; write it plainly")
+            raise self.fail(place, steps, f"has the tag {node.tag}: write it without a tag")
         self.open.add(id(node))
         try:
             if isinstance(node, yaml.SequenceNode):
@@ -143,7 +143,9 @@ class _Reader:
         makers = {"null": None, "bool": "bool", "int": "int", "float": "float"}
         kind = node.tag.removeprefix(_TAG)
         if kind not in makers:
-            raise self.fail(self.values[steps], steps, f"has the tag {node.tag}; write it plainly")
+            raise self.fail(
+                self.values[steps], steps, f"has the tag {node.tag}: write it without a tag"
+            )
         if kind == "null":
             return None
         if kind != "bool" and len(text) > _NUMBER:

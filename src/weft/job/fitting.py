@@ -1,4 +1,4 @@
-"""What a schema cannot say of a job: durations, variables, and fields that must fit together."""
+"""What a schema cannot check in a job: durations, variables, and fields that must fit together."""
 
 from __future__ import annotations
 

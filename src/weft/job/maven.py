@@ -76,7 +76,7 @@ def _first_published(jar: Jar, folder: Path) -> Path:
         if not said:
             return folder / jar.file(version)
     raise EngineError(
-        f"{jar.module}: Maven gives none of the versions {', '.join(jar.versions)}: {said}"
+        f"{jar.module}: Maven found none of the versions {', '.join(jar.versions)}: {said}"
     )
 
 
@@ -109,9 +109,9 @@ def mvn(*arguments: str) -> str:
     program = shutil.which("mvn")
     if program is None:
         raise EngineError(
-            "mvn is not on the path, through which jars are fetched: install Maven (on Debian or "
-            "Ubuntu: apt-get install maven), or name packages for Spark to fetch itself, under "
-            "spark.jars.packages"
+            "weft fetches jars with mvn, which is not on the path: install Maven (on Debian or "
+            "Ubuntu: apt-get install maven), or list packages under spark.jars.packages, which "
+            "Spark fetches itself"
         )
     command = [program, "--quiet", "--batch-mode", *arguments]
     try:

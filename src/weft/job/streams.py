@@ -1,4 +1,4 @@
-"""A job as one stream: the queries that can run on it, and why others cannot."""
+"""A job as one stream: which of its queries can run on it, and why the others cannot."""
 
 from __future__ import annotations
 

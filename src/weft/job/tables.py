@@ -1,4 +1,4 @@
-"""A job of a file of queries and a table of data, with no job file."""
+"""A job made from a file of queries and a table of data, without a job file."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def source_of(
     schema: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> SourceSpec:
-    """The rows of a file or folder that an option names; its format is told by its ending."""
+    """The rows of a file or folder that an option names; its ending says its format."""
     kind = format or _format(path, option)
     given = dict(options or {})
     if kind == "csv":
@@ -99,6 +99,6 @@ def _format(source: str, option: str = "--source") -> str:
         if len(kinds) == 1:
             return kinds.pop()
     raise JobError(
-        f"{option} {source}: its ending does not tell its format; say --format "
-        f"({', '.join(dict.fromkeys(_FORMATS.values()))}, or another that Spark has)"
+        f"{option} {source}: the file ending does not say the format: give --format "
+        f"({', '.join(dict.fromkeys(_FORMATS.values()))}, or any other of Spark's formats)"
     )

@@ -116,10 +116,10 @@ class Constants:
 class Statistics:
     """What is known of the stream, beside its rate.
 
-    `groups` is the number of distinct key values alive at a time, or a mapping from a
-    comma-separated list of keys to it; `fragments` the number of distinct predicate signatures
-    that occur (None: as many as there are predicates); `span` the seconds (or integer units) of
-    rows that one job takes in, over which a job's own cost is spread (None: without end).
+    `groups` is the number of distinct key values alive at the same time, or a mapping from
+    comma-separated lists of keys to such numbers; `fragments` is the number of distinct predicate
+    signatures that occur (None: as many as there are predicates); `span` is how many seconds (or
+    integer units) of rows one job reads, over which the job's own cost is spread (None: no end).
     """
 
     groups: float | Mapping[str, float] = 1.0

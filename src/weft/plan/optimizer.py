@@ -62,11 +62,12 @@ def optimize(
 ) -> Plan:
     """Plan how to share `queries` on a stream of `rate` rows per second (or per integer unit).
 
-    `queries` are `Query`s, bare `Window`s, or a `WindowTable` of arrays. `keys="union"` lets
-    queries with different group-by keys share a tree over all their keys, `"separate"` does not,
-    `"auto"` takes the cheaper where the cost model can tell (`cost="engine"`). `engine` limits
-    `auto` to plans which that engine can run; `finals` is the structure from slices to answers,
-    which `cost="engine"` prices. `polish` adds a local search after the strategy.
+    `queries` are `Query` objects, bare `Window` objects, or a `WindowTable` of arrays.
+    `keys="union"` lets queries with different group-by keys share a tree over all their keys,
+    `"separate"` does not, `"auto"` takes the cheaper where the cost model can tell
+    (`cost="engine"`). `engine` limits `auto` to plans that this engine can run; `finals` is the
+    structure that combines slices into answers, which `cost="engine"` prices. `polish` runs a
+    local search after the strategy.
     Further options go to the strategy.
 
     >>> windows = [Window(range=16, slide=4), Window(range=10, slide=5), Window(range=8, slide=4)]

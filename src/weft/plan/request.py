@@ -117,8 +117,8 @@ class Request:
         for position, item in enumerate(listed):
             if not isinstance(item, Query):
                 raise PlanError(
-                    f"queries[{position}]={item!r} is not a Query: accepted are Querys, Windows "
-                    f"(not both at once), or a WindowTable"
+                    f"queries[{position}]={item!r} is not a Query: accepted are queries, "
+                    f"windows (not both at once), or a WindowTable"
                 )
             asked.append(item)
         workload = Workload(asked)

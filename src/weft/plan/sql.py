@@ -49,7 +49,7 @@ def to_sql(
     p0_greatest AS `hi` FROM `weft_tree1_windows` WHERE target = 1;
     """
     if not plan.queries:
-        raise PlanError("a plan of bare windows has no SQL: plan Querys, which have aggregates")
+        raise PlanError("a plan of bare windows has no SQL: plan queries, which have aggregates")
     default: Kind = "integer" if plan.request.table.axis == "integer" else "timestamp"
     axis = TimeAxis(time, kind or default)
     found = [step for tree in plan.trees for step in views(plan, tree, axis, quote(table), types)]

@@ -34,15 +34,16 @@ _ACCEPTED = "whole days, weeks, months, quarters or years, such as '3 months'"
 class Calendar(Window):
     """Windows of whole days, weeks, months, quarters or years, by the calendar of a time zone.
 
-    Starts are counted from 1970-01-01: months are at the first, quarters and years where they
-    naturally are, weeks on Mondays; `offset` moves them by days or months (`Calendar(range="1
-    year", offset="3 months")` are years from April on). A day begins at its first instant, and has
-    23 or 25 hours where clocks change, as with Spark's `date_trunc`. Range and slide are both in
+    Windows are aligned with the calendar: months start on the first, weeks on Mondays, quarters
+    and years as usual; `offset` shifts them by days or months (`Calendar(range="1 year",
+    offset="3 months")` has years that start in April). A day begins at its first instant, and has
+    23 or 25 hours when clocks change, as with Spark's `date_trunc`. Range and slide are both in
     days and weeks, or both in months, quarters and years. Without a slide the window tumbles.
 
-    `range` and `slide` in microseconds are means, for estimates; the instances are exact. **Rows
-    are cut where days of the zone may begin**, at as many times of day as its clocks have offsets:
-    progressions as any other window has, so calendar windows share slices with all the others.
+    `range` and `slide` in microseconds are means, for estimates; the instances are exact. **Slices
+    are cut wherever a day of the zone may begin**, at as many times of day as its clocks have
+    offsets. These are progressions like those of other windows, so calendar windows share slices
+    with all of them.
 
     >>> c = Calendar(range="3 months", slide="1 month", zone="Europe/Berlin")
     >>> c
@@ -78,10 +79,10 @@ class Calendar(Window):
             moved, of, _ = _length("offset", offset, signed=True)
             if of != unit and moved:
                 raise WindowError(
-                    f"offset={quoted(offset)}: windows of {unit}s are moved by {unit}s"
+                    f"offset={quoted(offset)}: windows of {unit}s take an offset in {unit}s"
                 )
         if not isinstance(zone, str):
-            raise WindowError(f"zone={quoted(zone)} is not a text such as 'Europe/Berlin'")
+            raise WindowError(f"zone={quoted(zone)} is not a string such as 'Europe/Berlin'")
         name = SESSION if zone == SESSION else zone_of(zone).name
         phase = moved + (_MONDAY if aligned == "week" else 0)
         mean = _MEAN[unit]
@@ -102,7 +103,7 @@ class Calendar(Window):
     def scale(self) -> CalendarScale:
         """Days or months of its zone."""
         if self.zone == SESSION:
-            raise WindowError("zone='session' means nothing outside of SQL: name a time zone")
+            raise WindowError("zone='session' is accepted in SQL only: name a time zone")
         return CalendarScale(self.unit, zone_of(self.zone))
 
     @property
@@ -161,7 +162,7 @@ def _length(field: str, text: str, *, signed: bool = False) -> tuple[int, Unit, 
     name = "" if found is None else found[2].lower()
     if found is None or name not in _UNITS:
         raise WindowError(
-            f"{field}={quoted(text)} is no length of a calendar: accepted are {_ACCEPTED}"
+            f"{field}={quoted(text)} is not a calendar length: accepted are {_ACCEPTED}"
         )
     unit, size = _UNITS[name]
     number = int(found[1]) * size

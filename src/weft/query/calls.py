@@ -12,8 +12,8 @@ from weft.algebra.catalogue import (
     OVER_DISTINCT,
     REWRITTEN,
     WITH_COUNT,
-    Function,
 )
+from weft.algebra.function import Function
 from weft.algebra.part import Option
 from weft.algebra.sketches import hll_size, kll_size
 from weft.errors import AggregateError
@@ -35,7 +35,7 @@ def make_aggregate(sql: str, call: Call) -> Aggregate:
     """The aggregate of a call in the text `sql`; errors quote the place."""
     name = function_name(call)
     if name not in CALLABLE:
-        raise _fail(sql, call, f"{name} is not an aggregate that weft serves{hint(name)}")
+        raise _fail(sql, call, f"{name} is not an aggregate that weft supports{hint(name)}")
     for part in walk(call):
         if part is not call and is_aggregate(part):
             assert isinstance(part, Call)
@@ -45,7 +45,7 @@ def make_aggregate(sql: str, call: Call) -> Aggregate:
     if call.order and name not in _TAKE_ORDER:
         raise _fail(sql, call, f"{name} takes no WITHIN GROUP; {', '.join(_TAKE_ORDER)} do")
     if call.distinct and name in REWRITTEN:
-        raise _fail(sql, call, f"{name}(DISTINCT ...) is not served")
+        raise _fail(sql, call, f"{name}(DISTINCT ...) is not supported")
     if name == "count_if":
         if len(args) != 1:
             raise _fail(sql, call, "count_if takes one condition")
@@ -108,7 +108,7 @@ def _fail(sql: str, node: Node, message: str) -> AggregateError:
 
 
 def hint(name: str) -> str:
-    """What to call instead of a function that is no aggregate of weft's."""
+    """What to call instead of a function that is not one of weft's aggregates."""
     if name in UNSERVED:
         return f": it {UNSERVED[name]}"
     near = get_close_matches(name, CALLABLE, n=3, cutoff=0.6)
@@ -129,7 +129,7 @@ def _variant(sql: str, call: Call, function: Function, ignoring: bool) -> Functi
             raise _fail(
                 sql,
                 call,
-                f"{function.name}(DISTINCT ...) is not served; DISTINCT is accepted in "
+                f"{function.name}(DISTINCT ...) is not supported; DISTINCT is accepted in "
                 f"{', '.join(dict.fromkeys(accepted))}",
             )
         function = BY_NAME[OVER_DISTINCT[function.name]]
@@ -214,7 +214,7 @@ def _percentile(sql: str, call: Call, name: str) -> tuple[tuple[Node, ...], tupl
         return (call.order[0].value,), (shape, call.order[0].direction or "ASC", *ranks)
     forms = {"median": "median(x)", "percentile": "percentile(x, p), without a frequency"}
     accepted = forms.get(name, f"{name}(p) WITHIN GROUP (ORDER BY x)")
-    raise _fail(sql, call, f"{name} is served as {accepted}")
+    raise _fail(sql, call, f"{name} is supported as {accepted}")
 
 
 def _mode(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
@@ -226,7 +226,9 @@ def _mode(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
     flagged = len(args) == 2 and isinstance(args[1], Literal) and args[1].kind == "boolean"
     if call.order or not (len(args) == 1 or flagged):
         raise _fail(
-            sql, call, "mode is served as mode(x), mode(x, true), mode() WITHIN GROUP (ORDER BY x)"
+            sql,
+            call,
+            "mode is supported as mode(x), mode(x, true), mode() WITHIN GROUP (ORDER BY x)",
         )
     return args[:1], ("ASC",)
 
@@ -244,7 +246,7 @@ def _listed(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]
         raise _fail(sql, given, "listagg: the separator must be a constant text")
     ways = {one.direction or "ASC" for one in call.order}
     if len(ways) > 1:
-        raise _fail(sql, call, "listagg: WITHIN GROUP is served in one direction, ASC or DESC")
+        raise _fail(sql, call, "listagg: WITHIN GROUP is supported in one direction, ASC or DESC")
     itself = [normal(one.value) for one in call.order] == [normal(args[0])]
     if not call.order or (call.distinct and itself):
         return args[:1], (separator, *(ways or ("ASC",)))

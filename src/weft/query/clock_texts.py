@@ -1,4 +1,4 @@
-"""Texts that Spark takes for the time at which the query runs: 'now', 'today' and their kin."""
+"""Texts that Spark reads as the time at which the query runs: 'now', 'today' and the like."""
 
 from __future__ import annotations
 

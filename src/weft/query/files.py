@@ -13,7 +13,7 @@ queries:
     by: [symbol]
     having: n > 10
     limits: {groups: 10000, over: pause}   # what it may use of a stream
-    owner: payments         # whom its part of a stream's costs is charged to
+    owner: payments         # who its share of a stream's costs is charged to
     lateness: 10 minutes    # how much longer than the watermark says it takes late rows
   - name: hourly_hi
     sql: SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol
@@ -58,7 +58,7 @@ def load_workload(path: str | PathLike[str], *, strict: bool = True) -> Workload
     except OSError as error:
         raise WorkloadError(f"{file}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError:
-        raise WorkloadError(f"{file}: is not a text in UTF-8") from None
+        raise WorkloadError(f"{file}: is not UTF-8 text") from None
     try:
         if file.suffix.lower() == ".sql":
             return Workload(parse_queries(text)) if strict else _as_far_as_read(file, text)

@@ -92,7 +92,7 @@ SPARK_AGGREGATES = frozenset(
         *("vector_sum",),
     )
 )
-"""Every aggregate of Spark 4.3, served or not."""
+"""Every aggregate of Spark 4.3, supported or not."""
 
 _SKETCH = (
     "is a sketch whose bytes depend on the order in which rows and sketches are merged: "
@@ -114,15 +114,15 @@ UNSERVED: dict[str, str] = {
     ),
     **dict.fromkeys(
         ("bitmap_and_agg", "bitmap_construct_agg", "bitmap_or_agg"),
-        "is a bitmap in a format of Spark's own: count(DISTINCT x) is exact",
+        "is a bitmap in Spark's own format: count(DISTINCT x) is exact",
     ),
-    **dict.fromkeys(("vector_avg", "vector_sum"), "is not served yet: sum its elements apart"),
+    **dict.fromkeys(("vector_avg", "vector_sum"), "is not supported yet: sum each element"),
     **dict.fromkeys(("grouping", "grouping_id"), "belongs to ROLLUP, CUBE and GROUPING SETS"),
-    "collect_union": "is not served yet: collect_set(x)",
+    "collect_union": "is not supported yet: collect_set(x)",
     "histogram_numeric": "depends on the order of rows: approx_percentile(x, array(...))",
-    "measure": "is of metric views, which have their own aggregates",
+    "measure": "belongs to metric views, which have their own aggregates",
 }
-"""Aggregates of Spark that are not shared, why, and what is near; a batch runs them as they are."""
+"""Aggregates of Spark that are not shared, why, and what to use; a batch runs them as they are."""
 
 OWN_AGGREGATES = frozenset(("first_n", "last_n", "geo_mean", "product", "value_range"))
 """Aggregates that weft adds."""
@@ -151,4 +151,4 @@ NEVER_FAIL = frozenset(
         *("endswith", "contains", "isnan"),
     )
 )
-"""Functions that no value makes fail, in ANSI mode either."""
+"""Functions that fail on no value, not even in ANSI mode."""

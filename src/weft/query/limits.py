@@ -65,7 +65,7 @@ class Limits:
             if name not in known or not _NUMBER.fullmatch(value):
                 raise QueryError(
                     f"{LIMITS}: {quoted(entry.strip())} is not a limit: accepted are "
-                    f"{', '.join(f'{one}=N' for one in known)}, with commas between, N at least 1"
+                    f"{', '.join(f'{one}=N' for one in known)}, separated by commas, N at least 1"
                 )
             found[name] = int(value)
         return cls(**found)

@@ -64,10 +64,10 @@ def _check(name: object, field: str) -> str:
             f"{field}={name[:40]!r}... has {len(name)} characters: at most {LONGEST} are accepted"
         )
     if "${" in name:
-        raise QueryError(f"{field}={name!r} holds '${{', for which Spark may put a setting")
+        raise QueryError(f"{field}={name!r} contains '${{', which Spark may replace by a setting")
     for char in name:
         if unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp"):
-            raise QueryError(f"{field}={name!r} holds the control character {char!r}")
+            raise QueryError(f"{field}={name!r} contains the control character {char!r}")
     return name
 
 

@@ -18,7 +18,7 @@ def check_source(query: Query, others: Iterable[Query], time: str, place: str) -
     asked = query.source.time
     if asked is not None and asked.strip("`").lower() != time.lower():
         raise EngineError(
-            f"query {query.name!r}: its window is over {asked!r}, and the {place}'s time column "
+            f"query {query.name!r}: its window is over {asked!r}, but the {place}'s time column "
             f"is {time!r}"
         )
     tables = {q.source.table.lower(): q for q in others if q.source is not None}
@@ -38,6 +38,6 @@ def check_absent(query: Query, columns: Iterable[str]) -> None:
     for name in query.source.absent:
         if name in known:
             raise EngineError(
-                f"query {query.name!r}: there is a column {name!r}, which Spark takes where the "
-                f"query means the item of SELECT that it calls so: give the item another name"
+                f"query {query.name!r}: {name!r} names both a column and an item of SELECT, and "
+                f"Spark would take the column: give the item another name"
             )

@@ -98,7 +98,9 @@ def read_over_aggregates(
             _, inner, _ = read_over_aggregates(sql, part.body, allowed | params)
             if inner:
                 raise AggregateError(
-                    place(sql, part.at, "an aggregate in a lambda is not served: apply it outside")
+                    place(
+                        sql, part.at, "an aggregate in a lambda is not supported: apply it outside"
+                    )
                 )
             return part
         return rebuild(part, extract)
@@ -126,7 +128,7 @@ def _check_scalar_call(sql: str, call: Call) -> None:
         or starred
         or (over_columns and not any(map(is_aggregate, walk(call))))
     ):
-        message = f"{name} is not an aggregate that weft serves{hint(name)}"
+        message = f"{name} is not an aggregate that weft supports{hint(name)}"
         raise AggregateError(place(sql, call.at, message))
 
 

@@ -33,18 +33,18 @@ class Query:
 
     `name`, `aggs`, `window`, `where` and `by` are as given. `aggs` maps the names of the outputs
     to Spark SQL over aggregates; `by` has columns, or `expression AS name`; `having` is a condition
-    on the answers. What was given is checked here, so that a query that exists can be planned.
+    on the answers. The constructor checks its arguments, so that every `Query` can be planned.
     Queries are equal if they mean the same, however they are spelled.
 
-    A query that Python code makes is trusted: it may call functions of your own, and no limit on
-    the size of values holds. Pass `trusted=False` for texts that come from somebody else; SQL,
+    A query made in Python is trusted: it may call functions of your own, and the limits on the
+    size of values do not apply. Pass `trusted=False` for texts that come from somebody else; SQL,
     files, requests and the dashboard make untrusted queries (see docs/threat-model.md).
 
     `limits` say how much of a stream the query may use (`QueryLimits`, or a mapping such as
-    `{"groups": 10_000, "over": "pause"}`); a batch has no use for them. `owner` is whom its part of
-    the stream's costs is charged to: a team, a customer, a person. `lateness` is how much longer
-    than the stream's watermark says its windows stay open on a stream, take late rows and wait to
-    be answered ("10 minutes"); as if the query ran by itself with that much more watermark delay.
+    `{"groups": 10_000, "over": "pause"}`); a batch ignores them. `owner` is who its share of
+    the stream's costs is charged to: a team, a customer, a person. `lateness` ("10 minutes") is how
+    much longer than the stream's watermark allows its windows stay open for late rows, and so how
+    much later they are answered: as if the query ran alone with that much more watermark delay.
 
     >>> q = Query("big", aggs={"n": "count(*)", "value": "sum(price * volume)"},
     ...           window=Window(range="12 minutes", slide="5 minutes"),
@@ -189,7 +189,7 @@ class Query:
         return frozenset(column for text in texts for column in columns(text))
 
     def as_trusted(self) -> Query:
-        """The same query, as the owner's own: for SQL that your program wrote itself."""
+        """The same query, trusted: for SQL that your program wrote itself."""
         return Query.from_dict(self.to_dict(), trusted=True)
 
     def limited(self, limits: QueryLimits | None) -> Query:

@@ -1,4 +1,4 @@
-"""What one query of a stream may use, as its owner set it: over a limit, it is paused or failed."""
+"""Limits on what one query of a stream may use: a query that exceeds one fails or is paused."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class QueryLimits:
     """
 
     state_bytes: int | None = None
-    """Bytes of state, its part of what its trees hold."""
+    """Bytes of state: its share of the state of its trees."""
     groups: int | None = None
     """Groups in one window."""
     answers: int | None = None
     """Answers in one micro-batch."""
     share: float | None = None
-    """Its part of the operator's time, between 0 and 1."""
+    """Its share of the operator's time, between 0 and 1."""
     over: Over = "fail"
-    """What becomes of a query that is over a limit."""
+    """What happens to a query that exceeds a limit."""
 
     def __post_init__(self) -> None:
         for name, value in self.named():

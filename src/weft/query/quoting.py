@@ -7,7 +7,7 @@ QUOTED = 60
 LONG = 200
 """The same of an expression, of which a message shows the place of the error besides."""
 _BITS = 256
-"""Python refuses to write integers of thousands of digits; from here on only their size is told."""
+"""Python refuses to print integers of thousands of digits; past this, only their size is shown."""
 
 
 def quoted(value: object, most: int = QUOTED) -> str:

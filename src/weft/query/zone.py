@@ -129,7 +129,7 @@ def _read(name: str) -> Zone:
         found = ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise WindowError(
-            f"zone={quoted(name)} is no time zone: accepted is {_ACCEPTED}"
+            f"zone={quoted(name)} is not a time zone: accepted is {_ACCEPTED}"
         ) from error
     return _looked_up(name, found)
 

@@ -41,7 +41,7 @@ class Asking:
             name, equals, value = key.partition("=")
             wanted[name] = value if equals else None
         if not self._free.acquire(blocking=False):
-            raise HTTPException(429, f"{self._at_once} others ask already: try again in a second")
+            raise HTTPException(429, f"{self._at_once} requests are waiting: try again in a second")
         try:
             requests = Requests(checkpoint)
             ticket = requests.ask_answer(query, at, wanted, limit, max_age)
@@ -55,7 +55,7 @@ class Asking:
             raise EngineError("this is a stored plan or a job without a checkpoint: no state")
         if not source.running:
             raise EngineError(
-                f"no stream runs on this checkpoint: `weft ask {source.name}` reads the state of "
-                f"one that is stopped"
+                f"the stream is not running: `weft ask {source.name}` reads the state of a stream "
+                f"that is stopped"
             )
         return source.checkpoint

@@ -1,4 +1,4 @@
-"""Changes asked for on the page: the same requests and catalogue as those of `weft query`."""
+"""Changes made on the page: through the same requests and catalogue as `weft query`."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def _add_at_rest(stream: StreamSource, sql: str, name: str | None, backfill: boo
     """Queries must be checked against the stream's columns, which takes a Spark of its own."""
     if stream.job_file is None:
         raise EngineError(
-            "no stream runs on this checkpoint, and without its job file a query cannot be checked "
+            "the stream is not running, and without its job file a query cannot be checked "
             "against the stream's columns: start the stream, or serve the job file"
         )
     command = [sys.executable, "-m", "weft.cli", "query", "add", str(stream.job_file), "--json"]

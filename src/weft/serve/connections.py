@@ -1,4 +1,4 @@
-"""Connections that take their time, and many of them: neither keeps honest clients waiting.
+"""Slow connections and floods of connections: neither keeps honest clients waiting.
 
     a client sends    headers    body       (waits for the answer)   takes the answer
     and may take      HEADERS    REQUEST    as long as we do         UNREAD without taking any of it

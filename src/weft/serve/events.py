@@ -1,4 +1,4 @@
-"""Live data as server-sent events: the status when it is new, and a word when the plan is."""
+"""Live data as server-sent events: each new status, and a notice when the plan has changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers and checkpoint lie apart: neither in the other, by whatever way the paths are written."""
+"""Answers and checkpoint are apart: neither inside the other, however the paths are written."""
 
 from __future__ import annotations
 

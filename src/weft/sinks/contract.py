@@ -31,7 +31,7 @@ class SinkQuery:
         """The same, for a sink that cannot do without."""
         if self.keys is None:
             raise EngineError(
-                f"query {self.name!r}: {sink} tells rows apart by window and keys, and these have "
+                f"query {self.name!r}: {sink} identifies rows by window and keys, and these have "
                 f"none: SELECT window and all keys under their names, without a second GROUP BY, "
                 f"join or UNION, or use a sink of files or tables (parquet, delta, iceberg)"
             )

@@ -1,4 +1,4 @@
-"""Iceberg: a table per query, exactly once by what its snapshots say of themselves."""
+"""Iceberg: a table per query, exactly once by the properties of its snapshots."""
 
 from __future__ import annotations
 

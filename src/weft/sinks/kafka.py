@@ -39,7 +39,7 @@ class KafkaSink(Sink):
             raise EngineError(f"values={values!r}: accepted are {', '.join(VALUES)}")
         if values == "avro" and "{query}" not in topic:
             raise EngineError(
-                f"topic={topic!r}: values='avro' wants {{query}} in it, because each query has "
+                f"topic={topic!r}: values='avro' needs {{query}} in it, because each query has "
                 f"an Avro schema of its own"
             )
         self.servers, self.topic, self.values, self.options = servers, topic, values, options
@@ -53,8 +53,8 @@ class KafkaSink(Sink):
         topic = self.topic.replace("{query}", query)
         if not _TOPIC.fullmatch(topic) or topic in (".", ".."):
             raise EngineError(
-                f"query {query!r}: {topic!r} cannot be a topic, which has 1 to 249 letters, "
-                f"digits, dots, underscores and hyphens"
+                f"query {query!r}: {topic!r} is not a topic name: accepted are 1 to 249 "
+                f"letters, digits, dots, underscores and hyphens"
             )
         return topic
 

@@ -85,7 +85,7 @@ def read_late(spark: Any, path: str) -> Any:
     """The rows that a stream with `late="deliver"` lost, as a DataFrame.
 
     It has the source's own columns, `weft_reason` ("late", "ahead" or "failed"), `weft_queries`
-    (the names of the queries that lost the row) and `weft_batch` (the micro-batch). Only whole
+    (the names of the queries that lost the row) and `weft_batch` (the micro-batch). Only complete
     micro-batches are read, each once.
     """
     folder = Folder(path)

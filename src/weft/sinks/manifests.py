@@ -1,4 +1,4 @@
-"""Which files belong to which micro-batch: what readers of answers go by, however many there are.
+"""Which files belong to which micro-batch: readers of answers read only the files listed here.
 
     _weft/batches/000000000064.json                   one micro-batch, written in one step
     _weft/batches/000000000032-000000000064.parquet   those from 32 to before 64, put together

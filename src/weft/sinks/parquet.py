@@ -136,8 +136,8 @@ def described_query(path: str, query: str) -> dict[str, Any]:
 def read_results(spark: Any, path: str, query: str) -> Any:
     """One query's answers as a DataFrame with the plain query's schema.
 
-    Only whole micro-batches are read, each once. In update mode the newest answer of every window
-    and group is returned. Of queries that bore one name in turn, the newest is read.
+    Only complete micro-batches are read, each once. In update mode the newest answer of every
+    window and group is returned. If several queries have had the name, the newest one is read.
     """
     entry = described_query(path, query)
     schema = spark_schema(spark, entry["schema"])

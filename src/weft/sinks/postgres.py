@@ -138,13 +138,13 @@ def connect(url: str) -> Any:
         import psycopg
     except ImportError:
         raise EngineError(
-            "a PostgreSQL sink needs the package psycopg where tasks run: "
+            "a PostgreSQL sink needs the package psycopg on the workers: "
             "pip install 'weft[postgres]'"
         ) from None
     try:
         return psycopg.connect(url)
     except psycopg.ProgrammingError:
         # psycopg repeats the text that it cannot read, which may hold a password.
-        raise EngineError("url: is not a connection string of PostgreSQL") from None
+        raise EngineError("url: is not a PostgreSQL connection string") from None
     except psycopg.OperationalError as error:
         raise EngineError(f"PostgreSQL cannot be reached: {error}") from None

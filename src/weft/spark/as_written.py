@@ -76,8 +76,8 @@ def _switch_off(spark: SparkSession) -> None:
         off = False
     if not off:
         raise EngineError(
-            f"{SUBSTITUTE} cannot be switched off on this Spark, so that a query might be read as "
-            f"another than was checked: start Spark with {SUBSTITUTE}=false"
+            f"{SUBSTITUTE} cannot be switched off on this Spark, so that Spark might run another "
+            f"query than the one that was checked: start Spark with {SUBSTITUTE}=false"
         )
 
 

@@ -89,14 +89,14 @@ def check_calendars(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> 
             continue
         if window.zone == SESSION:
             raise WindowError(
-                f"query {query.name!r}: zone='session' means nothing outside of SQL: name a zone, "
+                f"query {query.name!r}: zone='session' is accepted in SQL only: name a zone, "
                 f"such as {session_zone(df.sparkSession)!r}"
             )
         if axis.kind == "timestamp_ntz" and window.zone != "UTC":
             raise WindowError(
-                f"query {query.name!r}: column {axis.column!r} is a TIMESTAMP_NTZ, which is of no "
-                f"zone, and its windows are by zone={window.zone!r}: use zone='UTC' for the times "
-                f"as they stand, or cast the column to TIMESTAMP"
+                f"query {query.name!r}: column {axis.column!r} is a TIMESTAMP_NTZ, which has no "
+                f"time zone, but its windows have zone={window.zone!r}: use zone='UTC' to take the "
+                f"times as they are, or cast the column to TIMESTAMP"
             )
         zone = window.scale.zone
         if zone.name not in _agreed and (zone.changes or zone.offsets != (0,)):
@@ -116,7 +116,7 @@ def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
         row = spark.sql(f"SELECT {days} AS begins").head()
     except PySparkException as error:
         raise WindowError(
-            f"query {query.name!r}: zone={zone.name!r} is none of Spark's time zones"
+            f"query {query.name!r}: zone={zone.name!r} is not a time zone that Spark knows"
         ) from error
     assert row is not None
     spark_days, days_here = np.array(row.begins), zone.midnight(np.arange(first, last + 1))

@@ -63,8 +63,8 @@ def make_archive() -> Path:
         ARCHIVE.unlink(missing_ok=True)  # it either writes one or reads one
     except OSError as error:
         raise EngineError(
-            f"{ARCHIVE.parent}: {error.strerror}: Java's classes are kept in the environment that "
-            f"weft is installed in; prepare it as a user who may write there"
+            f"{ARCHIVE.parent}: {error.strerror}: weft prepare writes to the environment in which "
+            f"weft is installed; run it as a user who can write there"
         ) from None
     options = f"-XX:ArchiveClassesAtExit={made} {_QUIET}"
     with silent_children():
@@ -79,7 +79,7 @@ def make_archive() -> Path:
         java.stdin.close()  # it ends when nobody listens
         java.wait(_SECONDS)
     if not made.exists():
-        raise EngineError("Java has not written its classes: it may be one without class sharing")
+        raise EngineError("Java wrote no class archive: it may not support class data sharing")
     made.replace(ARCHIVE)
     return ARCHIVE
 

@@ -86,14 +86,14 @@ def finished_form(
     name = answers[0][0].name
     if not hasattr(spark, "_jsparkSession"):
         raise EngineError(
-            f"query {name!r}: Spark Connect does not show its plan of SQL over answers, so that "
-            f"nothing can judge it: start the stream in a classic session, or ask for the window's "
+            f"query {name!r}: Spark Connect does not expose its plan of the SQL over answers, so "
+            f"weft cannot check it: start the stream in a classic session, or select the window's "
             f"answers alone"
         )
     if _calls(finish.sql, "session_window"):
         raise QueryError(
-            f"query {name!r} on a stream: sessions of answers of several windows, which come one "
-            f"by one: GROUP BY window(window, '1 hour'), or make the sessions of rows"
+            f"query {name!r} on a stream: sessions over answers of several windows, which arrive "
+            f"one by one: GROUP BY window(window, '1 hour'), or make the sessions from rows"
         )
     kinds: dict[Window, str] = {}
     judged, frames = [], []

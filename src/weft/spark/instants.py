@@ -23,7 +23,7 @@ def units_at(spark: SparkSession, axis: TimeAxis, at: At, what: str = "at") -> i
         except (TypeError, ValueError):
             raise EngineError(f"{what}={at!r}: the time column is an integer") from None
     if isinstance(at, int):
-        raise EngineError(f"{what}={at!r}: a time is wanted, such as '2026-05-01 12:00:00'")
+        raise EngineError(f"{what}={at!r}: expected a time, such as '2026-05-01 12:00:00'")
     if isinstance(at, datetime) and at.tzinfo is not None and axis.kind != "timestamp_ntz":
         return (at - _EPOCH) // timedelta(microseconds=1)
     kind = "TIMESTAMP_NTZ" if axis.kind == "timestamp_ntz" else "TIMESTAMP"
@@ -32,7 +32,7 @@ def units_at(spark: SparkSession, axis: TimeAxis, at: At, what: str = "at") -> i
         found = row.selectExpr(axis.edge_units("at")).collect()[0][0]  # without a job
     if found is None:
         raise EngineError(
-            f"{what}={str(at)!r} is no time that Spark reads: accepted are '2026-05-01', "
+            f"{what}={str(at)!r} is not a time that Spark can read: accepted are '2026-05-01', "
             f"'2026-05-01 12:00:00' (in the session's time zone) and '2026-05-01T12:00:00Z'"
         )
     return int(found)

@@ -1,4 +1,4 @@
-"""Messages of Kafka as rows: the fields of their values, and what else is known of them."""
+"""Kafka messages as rows: the fields of their values, and their key, topic, offset and headers."""
 
 from __future__ import annotations
 

@@ -53,11 +53,11 @@ Edges = Literal["exact", "f1", "f1_table", "bitset"]
 class Loom:
     """Window queries on one DataFrame, sharing the work on it.
 
-    `df` is any DataFrame, joins and all, or a table of pandas, Polars or Arrow, which goes to the
-    active session or to an embedded one; `time` its column of event time: TIMESTAMP,
-    TIMESTAMP_NTZ, DATE or, for windows on an integer axis, an integer. `watermark` is for
-    streams, and so is `offer`: keys, arguments and terms of predicates that queries may ask for
-    later, projected from the start so that those queries come without a restart.
+    `df` is any DataFrame, or a pandas, Polars or Arrow table, which is loaded into the active
+    session or an embedded one. `time` is its event-time column: TIMESTAMP, TIMESTAMP_NTZ, DATE or,
+    for windows on an integer axis, an integer. `watermark` and `offer` are for streams: `offer`
+    lists keys, arguments and terms of predicates that the stream projects from the start, so that
+    queries which need them can be added without a restart.
     """
 
     def __init__(
@@ -85,11 +85,11 @@ class Loom:
     def add(
         self, query: Query | str, name: str | None = None, *, trusted: bool = False
     ) -> Query:  # fmt: skip
-        """Add a query, or the SQL of one in any dialect, which may bring a name of its own.
+        """Add a query, or the SQL of one in any dialect; a comment in the SQL may name it.
 
-        A statement with several windows is several queries: `weft.query.sql.parse_queries` reads
-        it, and each is added. SQL may come from anyone, so it is checked as untrusted; with
-        `trusted` it is your own program's, and may call functions that you have registered.
+        A statement with several windows is several queries: read it with
+        `weft.query.sql.parse_queries`, and add each of them. SQL may come from anyone, so it is
+        checked as untrusted; with `trusted=True` it may call functions that you have registered.
         """
         if isinstance(query, str):
             before = dict(self._queries)
@@ -106,7 +106,7 @@ class Loom:
         if query.window.axis != self.axis.axis:
             raise EngineError(
                 f"query {query.name!r}: its window, {describe_window(query.window)}, is on "
-                f"{'an integer' if query.window.axis == 'integer' else 'a time'} axis, and the "
+                f"{'an integer' if query.window.axis == 'integer' else 'a time'} axis, but the "
                 f"time column {self.axis.column!r} is of kind {self.axis.kind}"
             )
         if query.name.lower() in self._queries:
@@ -138,7 +138,7 @@ class Loom:
             )
 
     def drop(self, name: str) -> Query:
-        """Take a query out, and with it those that only its `finish` reads."""
+        """Remove a query, and with it those that only its `finish` reads."""
         if name.lower() not in self._queries:
             known = ", ".join(repr(query.name) for query in self.queries) or "none"
             raise WorkloadError(f"no query {name!r} in the loom; it has {known}")
@@ -160,12 +160,11 @@ class Loom:
         seed: int | None = None, polish: bool | None = None,
         search: Mapping[str, Any] | None = None,
     ) -> Plan:  # fmt: skip
-        """Plan the queries. Without a `rate` it is measured, and groups and fragments with it.
+        """Plan the queries. Without a `rate`, the rate, groups and fragments are measured.
 
         The plan of a stream is the one that `start` would begin with, given the same options.
-        `finals` names the structure that the plan is to be run with. The others are those of
-        `weft.optimize`, whose defaults hold for what is not given; `search` has options of the
-        strategy itself.
+        `finals` names the final structure to run the plan with. The other options, and their
+        defaults, are those of `weft.optimize`; `search` has options of the strategy itself.
         """
         check_name(finals)
         if not self._queries:
@@ -244,13 +243,12 @@ class Loom:
         seed: int | None = None, polish: bool | None = None,
         search: Mapping[str, Any] | None = None,
     ) -> Results:  # fmt: skip
-        """Answer every query; lazy. `engine="rewrite"` uses nothing but Spark SQL.
+        """Answer every query; lazy. `engine="rewrite"` uses only Spark SQL.
 
-        `rate` and what follows go to `plan`, unless a finished `plan` of the same queries is given.
-        `persist`
-        keeps what queries are read from at its first use. `slicing` asks for one way from times
-        to slices ("greatest", "lookup", "search") instead of the cheapest, `finals` for one
-        structure from slices to answers ("flatfit", "daba", ...; docs/finals.md has them all).
+        `rate` and the options after it go to `plan`, unless you give a finished `plan` of the same
+        queries. `persist` keeps the combined partials at their first use. `slicing` chooses how
+        slices are found ("greatest", "lookup", "search") instead of the cheapest way, and `finals`
+        the final structure ("flatfit", "daba", ...; docs/finals.md lists them).
         """
         check_name(finals)
         if engine not in ("auto", "operator", "rewrite"):
@@ -287,32 +285,33 @@ class Loom:
         tolerance: float | None = None, seed: int | None = None, polish: bool | None = None,
         search: Mapping[str, Any] | None = None,
     ) -> Running:  # fmt: skip
-        """Start the queries on a stream, or go on with what the checkpoint holds.
+        """Start the queries on a stream, or continue from the checkpoint.
 
-        `sink` is a directory (Parquet) or a sink of `weft.sinks`; `trigger` is "available_now", an
-        interval such as "10 seconds", None for as fast as it goes, or "once" for one micro-batch.
-        `buckets` is into how many parts the state is cut, and so the most partitions that it can
-        ever be in;
-        `max_ahead`: rows further ahead of the clock are set aside and counted ("1 day" if nothing
-        is said, "off" for none), because one row years ahead would close every window;
-        `finals`: the structure that answers windows from slices, "auto" if nothing is said;
-        `emit`: "watermark" answers a window in the micro-batch after the one whose rows close it,
-        as Spark does, and "eager" in that one itself;
-        `idle`: once no rows have come for so long ("1 minute"), event time goes on with the clock
-        and closes windows, which Spark's does not; given with a checkpoint's first start, and later
-        another duration or "off";
-        `late`: "count" counts rows that no window takes any more and those that were set aside,
-        and "deliver" also writes them to the directory `late_to` (`weft.read_late`);
-        `limits`: what a query may use that has no limits of its own (`QueryLimits`); `log`: "json"
-        for a line of JSON per event on standard error, or a function that takes such lines;
-        `openlineage`: a file, or the URL of a service, that gets OpenLineage events of every query;
-        `hide` takes secrets out of what errors say;
-        `history`: a batch DataFrame with the rows before the stream's own, so that the first
-        answers are complete: windows that end after `seam` are answered, with rows before it from
-        the history only and later ones from the stream only. On a new checkpoint `seam` is just
-        after the history's last row if nothing is said; on one that has run, history is for
-        queries that are new to it, up to the latest row that it has seen. `rate` and what follows
-        are those of `plan`, for the first plan of a new checkpoint.
+        - `sink`: a directory (Parquet) or a sink of `weft.sinks`.
+        - `trigger`: "available_now", an interval such as "10 seconds", "once" for one micro-batch,
+          or None to start each micro-batch as soon as the last one is done.
+        - `buckets`: the number of parts of the state, and so the most partitions it can ever have.
+        - `max_ahead`: rows further ahead of the clock are set aside and counted (default "1 day",
+          "off" for no limit), because one row years ahead would close every window.
+        - `finals`: the structure that combines slices into answers (default "auto").
+        - `emit`: "watermark" answers a window in the micro-batch after the one whose rows close
+          it, as Spark does; "eager" answers it in that micro-batch itself.
+        - `idle`: after so long without rows ("1 minute"), event time advances with the clock and
+          closes windows, which Spark does not do. It must be given when a checkpoint is first
+          started, and can later be another duration or "off".
+        - `late`: "count" counts late rows and rows set aside; "deliver" also writes them to the
+          directory `late_to` (`weft.read_late`).
+        - `limits`: limits for queries that have none of their own (`QueryLimits`).
+        - `log`: "json" for a line of JSON per event on standard error, or a function of such lines.
+        - `openlineage`: a file or the URL of a service that gets OpenLineage events of every query.
+        - `hide`: a function that removes secrets from error messages.
+        - `history`: a batch DataFrame with the rows before the stream's own, so that the first
+          answers are complete. Windows that end after `seam` are answered, with rows before the
+          seam only from the history and later rows only from the stream. On a new checkpoint the
+          default `seam` is just after the history's last row; on a checkpoint that has run, history
+          is for queries that are new to it, up to the latest row that it has seen.
+
+        `rate` and the options after it are those of `plan`, for the first plan of a checkpoint.
         """
         from weft.spark.streaming.starting import start
 
@@ -375,13 +374,13 @@ class Loom:
         self, plan: Plan, engine: Engine, slicing: Slicing | None = None, finals: str = "auto"
     ) -> Batch:
         if set(plan.queries) != set(self.queries):
-            raise PlanError("the plan is of other queries than the loom has: plan these")
+            raise PlanError("the plan was made for other queries than the loom has: plan again")
         covered = any(tree.coverage is not None for tree in plan.trees)
         chosen = ("rewrite" if covered else "operator") if engine == "auto" else engine
         if finals != "auto" and chosen == "rewrite":
             raise EngineError(
-                f"finals={finals!r}: the rewrite engine combines slices in Spark SQL, by no "
-                f"structure; use engine='operator'"
+                f"finals={finals!r}: the rewrite engine combines slices in Spark SQL and "
+                f"uses no final structure; use engine='operator'"
             )
         measured = self._measured[1] if self._measured else None
         return run_plan(self.df, self.axis, plan, chosen, self.types(), measured, slicing, finals)

@@ -1,4 +1,4 @@
-"""What only Spark itself compares, adds or reads as it does: such queries are not cut into slices.
+"""Queries that only Spark can compare, add or read correctly: they are not cut into slices.
 
 In a batch they run as they are, beside the others; on a stream they are refused, with a remedy.
 """

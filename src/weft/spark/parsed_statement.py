@@ -42,7 +42,7 @@ def check_statement(
     if again:
         refuse_clocks(sql)
     if not hasattr(spark, "_jsparkSession"):
-        raise EngineError("Spark Connect does not show what it parses, so that nothing judges it")
+        raise EngineError("Spark Connect does not expose what it parses, so weft cannot check it")
     with as_written(spark):
         parser = spark._jsparkSession.sessionState().sqlParser()
         try:

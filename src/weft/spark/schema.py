@@ -24,7 +24,7 @@ def time_axis(schema: T.StructType, column: str, argument: str = "time") -> Time
     named = {field.name.lower(): field for field in schema.fields}
     if column.lower() not in named:
         known = ", ".join(repr(field.name) for field in schema.fields)
-        raise EngineError(f"{argument}={column!r} is no column of the DataFrame; it has {known}")
+        raise EngineError(f"{argument}={column!r} is not a column of the DataFrame; it has {known}")
     field = named[column.lower()]
     for kind, types in _TYPES.items():
         if isinstance(field.dataType, types):

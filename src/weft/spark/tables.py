@@ -46,7 +46,7 @@ def _arrow(rows: Any) -> pa.Table:
     lazy = "; collect() it first" if hasattr(rows, "collect") else ""
     raise EngineError(
         f"{type(rows).__module__}.{type(rows).__qualname__} is not a table{lazy}: accepted are "
-        f"DataFrames of Spark, pandas and Polars, Arrow tables, and what hands out Arrow"
+        f"DataFrames of Spark, pandas and Polars, Arrow tables, and whatever exports Arrow"
     )
 
 

@@ -1,4 +1,4 @@
-"""A file of statements, run whole in a batch: what can be shared is shared, the rest runs beside.
+"""A file of statements, run whole in a batch: what can be shared is shared, the rest runs as it is.
 
     statement            queries on looms            its answers
     one SELECT           one                         what it selects of the query's answers
@@ -172,9 +172,7 @@ class WholeBatch:
     def only_results(self) -> Results:
         """The answers of all queries, which must be from one source."""
         if len(self._results) != 1:
-            raise EngineError(
-                f"the queries are from {len(self._results)} sources, and not from one"
-            )
+            raise EngineError(f"the queries have {len(self._results)} sources instead of one")
         return next(iter(self._results.values())).all()
 
     # What is read.
@@ -243,7 +241,7 @@ class WholeBatch:
                 null = F.col(quoted_name(key[2])).isNull()
                 self._null_times[key] = not frame.where(null).isEmpty()
             if self._null_times[key]:
-                raise QueryError("rows without a time are a group here, and in no window")
+                raise QueryError("it groups rows without a time, which are in no window")
         if isinstance(query.window, Calendar) and query.window.scale.zone.since > -FAR:
             if key not in self._spans:
                 self._spans[key] = time_span(self.looms[key].df, self.looms[key].axis)

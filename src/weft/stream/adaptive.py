@@ -1,4 +1,4 @@
-"""What a plan predicted beside what is measured, and a better plan when they are far apart.
+"""Compares what a plan predicted with what is measured, and replans when they are far apart.
 
 Measured are the rate, and of every store how many groups and fragments there are to a slice; the
 last two are known to the `engine` cost model only.

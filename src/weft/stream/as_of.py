@@ -1,4 +1,4 @@
-"""As-of answers: the value of a query's window as a micro-batch left it, and how it is told."""
+"""As-of answers: the value of a query's window after a micro-batch, and how it is reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from weft.sinks.wire import FIGURES, to_wire
 from weft.stream.as_json import plain, units_of
 
 LIMIT = 5_000
-"""Rows of an answer that are told to other processes, at most."""
+"""The most rows of an answer that other processes get."""
 _SCHEMA = pa.schema(
     [("query", pa.int32()), ("bucket", pa.int32()), ("rows", pa.int64()), ("payload", pa.binary())]
 )

@@ -1,4 +1,4 @@
-"""What there is to say of every micro-batch: what it did, and what Spark reports of it later.
+"""The log of micro-batches: what each one did, and what Spark reports about it later.
 
 A micro-batch is delivered first; its report, with its rows and its whole time, comes through
 Spark's listeners a moment after. Both are put together here by the micro-batch's number.

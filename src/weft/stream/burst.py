@@ -1,4 +1,4 @@
-"""Changes that are asked for together, as the one change that they amount to."""
+"""Changes that are requested together, merged into one change."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Burst:
                 elif pausing.get(name) and change.get("why"):
                     continue  # over two limits
                 elif pausing.get(name) == (op == "pause"):
-                    raise EngineError(f"query {name!r} is asked to {op} twice")
+                    raise EngineError(f"query {name!r}: {op} is requested twice")
                 else:
                     pausing[name] = op == "pause"
                     why[name] = _cleaned(change.get("why"))
@@ -132,7 +132,7 @@ class Burst:
         added = [query for name, query in known.items() if running.get(name) is not query]
         dropped = tuple(q.name for name, q in running.items() if known.get(name) is not q)
         if plan is not None and {q.name.lower() for q in plan.queries} != set(known):
-            raise EngineError("the plan is of other queries than those that run")
+            raise EngineError("the plan was made for other queries than those that run")
         backfill = tuple(query.name for query in added if query.name.lower() in filled)
         if not known:
             causes = "; ".join(failure.said for failure in failed.values())
@@ -187,7 +187,7 @@ class Burst:
         replaced = {query.name.lower() for query in self.added}
         before = [name for name in self.dropped if name.lower() in replaced]
         if before and len(before) == len(plan.queries):
-            raise EngineError("every query of the stream is replaced: stop it and start anew")
+            raise EngineError("this would replace every query: stop the stream and start a new one")
         after = [name for name in self.dropped if name.lower() not in replaced]
         plan = plan.drop(before) if before else plan
         plan = plan.add(list(self.added)) if self.added else plan
@@ -314,7 +314,7 @@ def wholes(queries: Sequence[Query]) -> list[str]:
 def _place(text: str) -> str:
     """The folder of a history: a name, and no way out of its folder."""
     if not text.replace("-", "").isalnum():
-        raise CheckpointError(f"place={text!r} is no name of a history")
+        raise CheckpointError(f"place={text!r} is not the name of a history")
     return text
 
 

@@ -1,4 +1,4 @@
-"""Whose fault it is that a micro-batch failed: found by what the error says of its place.
+"""Which queries made a micro-batch fail: found by the place that the error names.
 
 A worker's own errors name the query by number. Spark's have a line (`weft.stream.places`): that of
 a projected expression, whose queries are known, or that of a query's outputs. Where queries with

@@ -1,4 +1,4 @@
-"""What the workers of a stream run by, looked up by micro-batch: data, and no closure.
+"""The program of a stream's workers, looked up by micro-batch: data instead of a closure.
 
     <checkpoint>/weft/programs/schedule.json     from which micro-batch on which change holds
     <checkpoint>/weft/programs/00000007.program  what the workers need to know under change 7

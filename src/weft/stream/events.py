@@ -1,9 +1,9 @@
-"""What becomes of a stream, as events: micro-batches, changes of queries, failures, its end.
+"""What happens to a stream, as events: micro-batches, changes of queries, failures, its end.
 
     started  batch*  (added | dropped | replaced | paused | resumed | limited | failed | replanned
                       | error)*  stopped
 
-Events are told to whoever watches: a log, a lineage service. Without a watcher nothing is done.
+Watchers get the events: a log, a lineage service. Without a watcher nothing is done.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Event:
 
 
 class Watcher(Protocol):
-    """Whoever is told of a stream's events, in their order; a slow one holds no micro-batch up."""
+    """A watcher gets a stream's events in their order; a slow one holds up no micro-batch."""
 
     def tell(self, event: Event) -> None:
         """Take an event."""

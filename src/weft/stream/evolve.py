@@ -1,4 +1,4 @@
-"""From one catalogue to the next: which store serves whom when queries come, go or move."""
+"""From one catalogue to the next: which store serves which queries when they come, go or move."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def next_catalogue(
     waits = next((entry.query.name for entry in old.values() if entry.waiting), None)
     if past and waits is not None:  # their stores would be told apart by nothing
         raise EngineError(
-            f"query {waits!r} waits for its history: add the next one with history when it is there"
+            f"query {waits!r} still waits for its history: add the next query with history later"
         )
     seam = since if seam is None else max(since, seam)
     for store, queries in served.match(plan):
@@ -114,7 +114,7 @@ def _with_past(
     """Which store answers what for a query with history, `past` being the one that gets it."""
     if isinstance(query.window, Session):
         raise EngineError(
-            f"query {query.name!r} asks for sessions, which have no history: one that is open may "
+            f"query {query.name!r}: sessions cannot have a history, because an open session may "
             f"begin anywhere in the past; start the stream on a source that has these rows"
         )
     windows = service(query, Assignment(past))

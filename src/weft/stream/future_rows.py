@@ -51,8 +51,8 @@ class Guard:
             return cls(None)
         if axis.kind == "integer":
             raise EngineError(
-                f"max_ahead={max_ahead!r}: the time column {axis.column!r} is an integer, which no "
-                f"clock tells the time of: accepted are 'off' and 'auto'"
+                f"max_ahead={max_ahead!r}: the time column {axis.column!r} is an integer, which "
+                f"cannot be compared with the clock: accepted are 'off' and 'auto'"
             )
         try:
             limit = parse_duration(AHEAD if max_ahead == AUTO else max_ahead, "max_ahead")
@@ -97,7 +97,7 @@ class Guard:
             "max_ahead='off' does without a clock"
         )
         if now < _OLDEST:
-            raise EngineError(f"the clock says {_shown(now)}, so it is not set: {remedy}")
+            raise EngineError(f"the clock says {_shown(now)}, so it is not set right: {remedy}")
         if latest is not None and now < latest - self.limit:
             raise EngineError(
                 f"the clock says {_shown(now)} and has said {_shown(latest)} before: rows more "

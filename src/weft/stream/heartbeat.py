@@ -79,7 +79,7 @@ def last_beat(checkpoint: str) -> dict[str, Any] | None:
 def is_running(checkpoint: str, patience: float = PATIENCE) -> bool:
     """Whether a stream runs on this checkpoint.
 
-    A file that was left behind by a crash is told by its process, if that was on this host, and
+    A file that a crash left behind is recognised by its process, if that was on this host, and
     otherwise by not changing for `patience` seconds: clocks of two machines are not compared.
     """
     first = last_beat(checkpoint)

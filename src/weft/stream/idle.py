@@ -1,4 +1,4 @@
-"""An idle stream: while no rows come, its event time goes on with the clock.
+"""An idle stream: while no rows arrive, its event time advances with the clock.
 
     rows . . . . .                    . .
     ticks             ' ' ' ' '                 one for every `idle` in which nothing came
@@ -42,18 +42,18 @@ def chosen_idle(given: str | None, settings: Settings, *, new: bool) -> str | No
     idle_micros(given)
     if settings.engine != "operator":
         raise EngineError(
-            f"idle={given!r}: engine={settings.engine!r} has Spark's watermark only, which does "
-            f"not go on by the clock: use engine='operator', or leave idle out"
+            f"idle={given!r}: engine={settings.engine!r} has only Spark's watermark, which does "
+            f"not advance with the clock: use engine='operator', or leave idle out"
         )
     if settings.kind not in _TIMED:
         raise EngineError(
             f"idle={given!r}: the time column {settings.time!r} is of type {settings.kind}, and "
-            f"only a timestamp goes on with the clock: name a timestamp, or leave idle out"
+            f"only a timestamp can advance with the clock: name a timestamp, or leave idle out"
         )
     if settings.idle is None and not new:
         raise CheckpointError(
-            f"idle={given!r}: this checkpoint was made without idle, and Spark adds no source to "
-            f"one that has run: start on a new checkpoint, or leave idle out"
+            f"idle={given!r}: this checkpoint was made without idle, and Spark cannot add a source "
+            f"to an existing checkpoint: start on a new checkpoint, or leave idle out"
         )
     return given
 
@@ -71,7 +71,7 @@ def idle_micros(given: str) -> int | None:
     except QueryError as error:
         raise EngineError(f"{error}; also accepted is 'off'") from None
     if found <= 0:
-        raise EngineError(f"idle={given!r}: must be positive; 'off' is for no ticks")
+        raise EngineError(f"idle={given!r}: must be positive; 'off' switches it off")
     return found
 
 

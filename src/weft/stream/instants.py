@@ -1,4 +1,4 @@
-"""Instants for people."""
+"""Instants as text for people."""
 
 from __future__ import annotations
 

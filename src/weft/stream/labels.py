@@ -1,4 +1,4 @@
-"""The numbers that buckets go by in Spark's state, chosen so that any partitions get them evenly.
+"""The numbers of buckets in Spark's state, chosen so that any partitions get them evenly.
 
 Spark puts a key into partition `hash(key) mod partitions`. Its hash of an integer (Murmur3 with
 seed 42) maps the integers one to one, so it can be inverted: the label of bucket `i` is the integer

@@ -1,4 +1,4 @@
-"""What a micro-batch lost, by the figures of its buckets: rows that came too late or too early."""
+"""What a micro-batch lost, by the metrics of its buckets: rows that were too late or too early."""
 
 from __future__ import annotations
 

@@ -25,23 +25,23 @@ _HELP = {
     "weft_damaged_requests": "requests that could not be read and were set aside",
     "weft_queries": "queries that run",
     "weft_changes": "number of the catalogue entry that runs",
-    "weft_query_late_rows_total": "rows that came when all their windows were closed",
+    "weft_query_late_rows_total": "rows that arrived when all their windows were closed",
     "weft_query_answers_total": "answers given by this process",
-    "weft_query_failed": "1 if the query has failed and is answered no longer",
-    "weft_query_share": "part of the operator's time of late that the query answers for",
-    "weft_query_state_bytes": "the query's part of the bytes of state",
+    "weft_query_failed": "1 if the query has failed and is not answered",
+    "weft_query_share": "the query's share of the operator's recent time",
+    "weft_query_state_bytes": "the query's share of the bytes of state",
     "weft_query_groups": "groups in the query's fullest window of the last micro-batch",
     "weft_query_answers": "answers of the last micro-batch",
-    "weft_query_paused": "1 if the query's answers are held back",
-    "weft_query_limit": "the most that the query may have, by the limit's name",
+    "weft_query_paused": "1 if the query is paused",
+    "weft_query_limit": "the query's limit, by the name of the limit",
     "weft_query_owner": "1, with the query and its owner: to join metrics of queries by owner",
     "weft_query_seconds_total": "seconds of the operator that the query has cost",
     "weft_query_state_byte_seconds_total": "bytes of state times seconds that the query has cost",
     "weft_owner_queries": "queries of the owner that run",
     "weft_owner_seconds_total": "seconds of the operator that the owner's queries have cost",
-    "weft_owner_state_bytes": "the part of the bytes of state that the owner's queries have",
+    "weft_owner_state_bytes": "the share of the bytes of state of the owner's queries",
     "weft_owner_state_byte_seconds_total": "bytes of state times seconds that they have cost",
-    "weft_owner_answers_total": "answers that the owner's queries were given",
+    "weft_owner_answers_total": "answers of the owner's queries",
     "weft_store_slices": "slices of a store",
     "weft_store_state_bytes": "bytes of a store's pieces",
 }
@@ -117,7 +117,7 @@ def text(samples: Iterable[tuple[str, dict[str, str], float]]) -> str:
     # HELP weft_rows rows of the last micro-batch
     # TYPE weft_rows gauge
     weft_rows 5
-    # HELP weft_query_share part of the operator's time of late that the query answers for
+    # HELP weft_query_share the query's share of the operator's recent time
     # TYPE weft_query_share gauge
     weft_query_share{query="a\\"b"} 0.5
     """

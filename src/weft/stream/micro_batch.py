@@ -31,7 +31,7 @@ _TOLD = 64
 
 
 class MicroBatches:
-    """Merges what came, answers what is due, lets go of what nobody needs.
+    """Merges new shards, answers due windows, and frees what no window needs any more.
 
     By a program that is looked up for every micro-batch.
     """

@@ -121,11 +121,11 @@ class _Reading:
             self._union(node)
         elif node.kind == "Expand" and "PreciseTimestampConversion" in _classes(node.said):
             raise _Refused(
-                "windows of windows that overlap are not served over answers: let them lie side "
-                "by side, as window(window, '1 hour') does"
+                "overlapping windows of windows are not supported over answers: use tumbling ones, "
+                "such as window(window, '1 hour')"
             )
         elif node.kind not in _ROW_BY_ROW:
-            raise _Refused(f"Spark makes {node.kind} of it, which is not served over answers")
+            raise _Refused(f"Spark plans it as {node.kind}, which is not supported over answers")
 
     def origin(self, node: Node) -> Origin:
         """What an expression is."""
@@ -191,8 +191,8 @@ class _Reading:
             self.outer.add(Outer(int(size), int(offset)))
             if len(self.outer) > 1:
                 raise _Refused(
-                    "its windows of windows are of several kinds, which are whole at different "
-                    "times: make a statement of each"
+                    "its windows of windows have several sizes or offsets, so they close at "
+                    "different times: write a statement for each"
                 )
         return bool(marks)
 
@@ -250,7 +250,7 @@ class _Reading:
                 self.origins[place[0].id] = f"window {mixed}"
 
     def _refuse(self, what: str, remedy: str) -> None:
-        raise _Refused(f"{what} over answers of several windows, which come one by one: {remedy}")
+        raise _Refused(f"{what} over answers of several windows, which arrive one by one: {remedy}")
 
     def _refuse_subqueries(self, node: Node) -> None:
         for name, value in node.said.items():

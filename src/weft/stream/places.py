@@ -1,4 +1,4 @@
-"""Places in SQL that Spark's errors tell of: a text that can fail stands in a line of its own.
+"""Places in SQL that Spark's errors name: an expression that can fail gets a line of its own.
 
 Spark says in which line of a text an error arose (`== SQL (line 7, position 2) ==`). Empty lines
 before a text are its number, so that an error says whose it is: even lines are of what is

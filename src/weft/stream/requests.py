@@ -94,12 +94,12 @@ class Requests:
                 if self._asked.withdraw(name):
                     raise CheckpointError(
                         f"request {ticket} was not answered within {timeout:g} s and is withdrawn: "
-                        f"does the stream run?"
+                        f"is the stream running?"
                     )
                 if time.monotonic() > ends + patience:
                     raise CheckpointError(
-                        f"request {ticket} is being carried out for more than {patience:g} s: look "
-                        f"at `weft query list` before you ask again"
+                        f"request {ticket} has been running for more than {patience:g} s: check "
+                        f"`weft query list` before you try again"
                     )
             time.sleep(self.pace)
         reply = self._replies.read(name, "reply")

@@ -1,4 +1,4 @@
-"""The form of a stream's rows as a file in its checkpoint: what reading its state has to know."""
+"""The schema of a stream's rows as a file in its checkpoint, for reading its state later."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class RowsFile:
             return dict(self._folder.read(_FILE, _KIND))
         except CheckpointError as error:
             raise CheckpointError(
-                f"{error}: the form of the stream's rows is not known; start the stream once, and "
-                f"it is written"
+                f"{error}: the schema of the stream's rows is not known yet: start the stream once "
+                f"to record it"
             ) from None
 
     def read_if_there(self) -> dict[str, Any] | None:

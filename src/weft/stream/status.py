@@ -26,28 +26,28 @@ class QueryStatus:
     answers: int
     """Answers given since the stream was started in this process."""
     late_rows: int
-    """Rows that came when all their windows were closed, in the life of the checkpoint."""
+    """Rows that arrived when all their windows were closed, over the life of the checkpoint."""
     share: float
-    """Its part of the operator's time of late, between 0 and 1."""
+    """Its share of the operator's recent time, between 0 and 1."""
     stores: tuple[int, ...]
     paused: bool = False
-    """Whether its answers are held back."""
+    """Whether it is paused."""
     failed: str | None = None
-    """Why it is answered no longer, if it has failed."""
+    """Why it failed, if it has."""
     state_bytes: int = 0
-    """Its part of the state, which queries share that reach as far back."""
+    """Its share of the state, which it shares with queries that reach as far back."""
     groups: int = 0
     """Groups in its fullest window of the last micro-batch."""
     batch_answers: int = 0
     """Answers of the last micro-batch."""
     limits: Mapping[str, Any] | None = None
-    """What it may use, and whether it is failed or paused when `over`."""
+    """Its limits, and whether it fails or is paused when it exceeds one."""
     why: str | None = None
     """Why it is paused, if it is over a limit."""
     owner: str | None = None
-    """Whom its costs are charged to."""
+    """Who its costs are charged to."""
     lateness: int = 0
-    """How much longer than the watermark says its windows stay open, in units of the axis."""
+    """How much longer than the watermark allows its windows stay open, in units of the axis."""
 
     @property
     def state(self) -> str:
@@ -97,11 +97,11 @@ class Status:
     failed: bool = False
     """Whether an error has ended it."""
     ahead_rows: int = 0
-    """Rows set aside because their time was far ahead of the clock, in the checkpoint's life."""
+    """Rows set aside as far ahead of the clock, over the life of the checkpoint."""
     damaged_requests: tuple[str, ...] = ()
-    """Requests of other processes that could not be read, and were set aside."""
+    """Requests from other processes that could not be read and were set aside."""
     answers: int = 0
-    """Answers since the stream was started in this process, of queries that have gone too."""
+    """Answers since the stream was started in this process, including those of dropped queries."""
 
     def query(self, name: str) -> QueryStatus:
         """The status of one query."""

@@ -1,4 +1,4 @@
-"""A tick: word to a stream that no rows have come, and what time it is there all the same.
+"""A tick: tells a stream that no rows have arrived, and the event time nevertheless.
 
 The driver leaves the last tick in the checkpoint. A second source of the stream takes it from
 there into Spark's own log of offsets, so that a micro-batch that is run again has the same tick,

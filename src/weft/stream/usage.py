@@ -1,4 +1,4 @@
-"""What each query of a stream uses of it, and which of them are over their limits."""
+"""What each query of a stream uses, and which queries exceed their limits."""
 
 from __future__ import annotations
 

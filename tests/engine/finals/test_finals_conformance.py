@@ -169,7 +169,7 @@ class TestRefusals:
         for letter in "abc":
             final.insert((letter,))
         final.evict(2)
-        with pytest.raises(FinalsError, match="was let go of"):
+        with pytest.raises(FinalsError, match="was evicted"):
             final.answer(start=0)
         with pytest.raises(FinalsError, match=r"position=0 of naive is not held.*\[2, 3\)"):
             final.merge(0, ("x",))

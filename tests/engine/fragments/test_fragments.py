@@ -37,11 +37,11 @@ def plan_of(asked: Sequence[str | None], **limits: int) -> FragmentPlan:
 def values(plan: FragmentPlan, known: dict[str, Known]) -> list[pa.Array]:
     """What Spark would compute: columns, and opaque conditions by their Python meaning."""
     found = []
-    for factor in plan.factors.values():
-        if factor.sql in COLUMNS:
-            found.append(COLUMNS[factor.sql])
+    for atom in plan.atoms.values():
+        if atom.sql in COLUMNS:
+            found.append(COLUMNS[atom.sql])
         else:
-            truth = known[factor.sql].of
+            truth = known[atom.sql].of
             found.append(pa.array([truth(row) for row in ROWS], pa.bool_()))
     return found
 
@@ -84,7 +84,7 @@ def test_short_tables_change_no_answer(drawn: list[Known]) -> None:
 
 def test_comparisons_of_one_expression_become_one_index() -> None:
     plan = plan_of([f"i > {c}" for c in range(100)] + ["f AND i <= 50", "f AND i <> 7"])
-    index, flag = plan.factors.values()
+    index, flag = plan.atoms.values()
     assert isinstance(index, IntervalIndex)
     assert index.boundaries == tuple(range(1, 101))
     assert isinstance(flag, Condition)
@@ -95,15 +95,15 @@ def test_comparisons_of_one_expression_become_one_index() -> None:
 def test_only_boundaries_that_operators_tell_apart_are_kept() -> None:
     above = plan_of([f"i > {c}" for c in (1, 5, 9, 12)])
     exact = plan_of([f"i = {c}" for c in (1, 5, 9, 12)])
-    assert len(next(iter(above.factors.values())).boundaries) == 4  # type: ignore[union-attr]
-    assert len(next(iter(exact.factors.values())).boundaries) == 8  # type: ignore[union-attr]
+    assert len(next(iter(above.atoms.values())).boundaries) == 4  # type: ignore[union-attr]
+    assert len(next(iter(exact.atoms.values())).boundaries) == 8  # type: ignore[union-attr]
 
 
 def test_nulls_share_a_state_where_no_test_tells_them_from_the_least() -> None:
     above = plan_of([f"i > {c}" for c in range(4)])
     below = plan_of([f"i < {c}" for c in range(4)])
-    assert next(iter(above.factors.values())).null_state == 0  # type: ignore[union-attr]
-    assert next(iter(below.factors.values())).null_state == 5  # type: ignore[union-attr]
+    assert next(iter(above.atoms.values())).null_state == 0  # type: ignore[union-attr]
+    assert next(iter(below.atoms.values())).null_state == 5  # type: ignore[union-attr]
 
 
 def test_predicates_on_separate_columns_do_not_multiply_their_states() -> None:
@@ -120,17 +120,17 @@ def test_a_cluster_that_cannot_take_all_takes_neighbours() -> None:
     assert all(len(cluster.table) <= 1 << 16 for cluster in plan.clusters)
 
 
-def test_a_predicate_with_a_factor_of_its_own_is_one_bit() -> None:
+def test_a_predicate_with_an_atom_of_its_own_is_one_bit() -> None:
     asked = [f"f AND i > {c}" for c in range(5)] + ["f AND s LIKE 'a%'"]
     plan = plan_of(asked)
-    assert "truth of f AND s LIKE 'a%'" in plan.factors
+    assert "truth of f AND s LIKE 'a%'" in plan.atoms
     assert [cluster.is_plain for cluster in plan.clusters] == [False, True]
 
 
 def test_a_thousand_opaque_predicates_take_several_words() -> None:
     plan = plan_of([f"s LIKE '%{c}'" for c in range(1000)])
     assert plan.words == 17
-    states = {name: np.array([1, 0]) for name in plan.factors}
+    states = {name: np.array([1, 0]) for name in plan.atoms}
     codes = plan.codes(states)
     assert all(word.min() >= 0 for word in codes)
     assert plan.members(codes).sum(axis=1).tolist() == [1000, 0]

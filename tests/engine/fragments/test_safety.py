@@ -93,7 +93,7 @@ def test_shields_keep_order_and_meaning(sql: str, expected: str) -> None:
 def test_conjuncts_that_can_fail_stand_behind_those_before_them() -> None:
     sql = "f AND 1 / i > 2 AND 1 / l > 3 AND d > 1"
     types = {**TYPES, "1 / i": "double", "1 / l": "double"}
-    assert [test.factor for test in leaves_of(formula_of(sql, types.get))] == [
+    assert [test.atom for test in leaves_of(formula_of(sql, types.get))] == [
         "truth of f",
         "value of CASE WHEN f THEN 1 / i END",
         "value of CASE WHEN f THEN CASE WHEN 1 / i > 2 THEN 1 / l END END",
@@ -104,7 +104,7 @@ def test_conjuncts_that_can_fail_stand_behind_those_before_them() -> None:
 
 def test_the_first_conjunct_needs_no_guard() -> None:
     types = {**TYPES, "1 / i": "double"}
-    assert [test.factor for test in leaves_of(formula_of("1 / i > 2 AND f", types.get))] == [
+    assert [test.atom for test in leaves_of(formula_of("1 / i > 2 AND f", types.get))] == [
         "value of 1 / i",
         "truth of f",
     ]

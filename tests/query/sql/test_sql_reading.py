@@ -61,7 +61,7 @@ def test_names(text: str, name: str | None, names: list[str]) -> None:
 
 
 def test_one_query_is_not_several() -> None:
-    with pytest.raises(QueryError, match="asks 2 queries, one for each of its windows"):
+    with pytest.raises(QueryError, match="has 2 queries, one for each of its windows"):
         parse_query(TWO.format("", WINDOWS))
     with pytest.raises(QueryError, match="one SELECT statement is expected, not 2"):
         parse_queries(f"{SPARK};{CQL}", name="x")

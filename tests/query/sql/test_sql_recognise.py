@@ -39,5 +39,5 @@ def test_recognised(sql: str, dialect: str) -> None:
 
 
 def test_two_dialects_in_one_statement_are_none() -> None:
-    with pytest.raises(QueryError, match=r"HOP is of the dialect 'flink'.*began in 'asa'"):
+    with pytest.raises(QueryError, match=r"HOP belongs to the dialect 'flink'.*began in 'asa'"):
         dialect_of("FROM t TIMESTAMP BY x GROUP BY HOP(ts, INTERVAL '1' HOUR)")

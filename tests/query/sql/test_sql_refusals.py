@@ -18,7 +18,7 @@ GROUP = "GROUP BY window(ts, '1 hour'), k"
         (f"SELECT count(*) n FROM t, u {GROUP}", 25, "a join cannot be shared: join the streams"),
         (f"SELECT count(*) n FROM (SELECT * FROM t) {GROUP}", 25, "a subquery cannot be shared"),
         (f"SELECT count(*) n FROM t WHERE a IN (SELECT b FROM u) {GROUP}", 38, "a subquery cannot"),
-        (f"SELECT DISTINCT k FROM t {GROUP}", 8, "SELECT DISTINCT is not served"),
+        (f"SELECT DISTINCT k FROM t {GROUP}", 8, "SELECT DISTINCT is not supported"),
         (f"SELECT count(*) n FROM t {GROUP} ORDER BY n", 59, "ORDER: answers are a table without"),
         (f"SELECT count(*) n FROM t {GROUP} LIMIT 5", 59, "LIMIT: a stream's answers have no end"),
         (f"SELECT count(*) n FROM t {GROUP} UNION ALL SELECT 1", 59, "UNION: set operations"),

@@ -161,7 +161,7 @@ def test_no_statement_is_no_query() -> None:
         (
             f"SELECT count(*) n FROM t WHERE a = b IS NULL GROUP BY {WINDOW}",
             ExpressionError,
-            "can be read in more than one way",
+            "is ambiguous",
         ),
         (
             f"SELECT count(*) n FROM t t2 (a) GROUP BY {WINDOW}",

@@ -45,7 +45,7 @@ def query(agg: str = "count(*)", window: Window = TEN, **rest: Any) -> Query:
         (
             "flink",
             query(window=Window(range="12 minutes", slide="5 minutes", offset="1 minute")),
-            "both an offset and a rest",
+            "an offset and a slide that does not",
         ),
         ("flink", query("first(x) IGNORE NULLS"), r"has no first\(\)"),
         ("flink", query(where="a > 5L"), "has no number such as 5L"),

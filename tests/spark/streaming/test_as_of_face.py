@@ -85,8 +85,8 @@ def test_beside_a_running_stream_and_after_it(spark, feed, tmp_path):
         ({"name": "nobody"}, CheckpointError, "no query 'nobody'.*'hour'"),
         ({"name": "hour", "keys": {"z": 1}}, EngineError, "no key 'z'; its keys are 'k', 'g'"),
         ({"name": "hour", "keys": {"g": "many"}}, EngineError, "g='many' is no int"),
-        ({"name": "hour", "at": "soon"}, EngineError, "'soon' is no time"),
-        ({"name": "hour", "at": 7}, EngineError, "at=7: a time is wanted"),
+        ({"name": "hour", "at": "soon"}, EngineError, "'soon' is not a time"),
+        ({"name": "hour", "at": 7}, EngineError, "at=7: expected a time"),
         ({"name": "visits", "at": "2026-01-01"}, EngineError, "leave at='2026-01-01' out"),
         ({"name": "hour", "at": "2033-01-01"}, EngineError, "no row of its window.*latest row"),
         (

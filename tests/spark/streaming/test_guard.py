@@ -99,7 +99,7 @@ def test_what_is_refused():
         Guard.of("soon", AXIS)
     with pytest.raises(EngineError, match="must not be negative"):
         Guard.of("-1 hour", AXIS)
-    with pytest.raises(EngineError, match="is an integer, which no clock"):
+    with pytest.raises(EngineError, match="is an integer, which cannot be compared"):
         Guard.of("1 hour", TimeAxis("n", "integer"))
     assert Guard.of("auto", TimeAxis("n", "integer")).limit is None
 

@@ -117,7 +117,7 @@ def test_a_late_query_is_complete_at_once(spark, feed, past, tmp_path):
     assert stores == [1, 1, 2, 1]  # the shared one is handed over
     _, seam = entry_of(tmp_path, "shared")
     added = CatalogueFiles(str(tmp_path / "ck")).latest()
-    with pytest.raises(EngineError, match="'visits' asks for sessions, which have no history"):
+    with pytest.raises(EngineError, match="'visits': sessions cannot have a history"):
         running.add(Query("visits", aggs={"n": "count(*)"}, window=Session(gap="9 minutes")),
                     history=history)  # fmt: skip
     with pytest.raises(EngineError, match="'ts' is date, and timestamp on the stream"):

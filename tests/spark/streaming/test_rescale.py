@@ -268,10 +268,10 @@ def test_the_command(spark, feed: Feed, tmp_path: Path, monkeypatch):
     for name in (f"ck/commits/{last}", f"ck/commits/.{last}.crc"):
         Path(name).unlink()  # as if it had been stopped in the middle
     done = weft("rescale", "job.yaml", "--partitions", "4")
-    assert "the micro-batch that was begun is finished first" in done.stderr
+    assert "finishing the interrupted micro-batch first" in done.stderr
     assert "from 2 to 4 partitions" in done.stdout
     told = json.loads(weft("rescale", "job.yaml", "--undo", "--json").stdout)
     assert (told["before"], told["partitions"], told["buckets"]) == (4, 2, 4)
     refused = weft("rescale", "job.yaml", "--partitions", "9", code=2).stderr
     assert "4 partitions are the most" in refused
-    assert "Give --partitions or --undo" in weft("rescale", "job.yaml", code=2).stderr
+    assert "Give either --partitions or --undo" in weft("rescale", "job.yaml", code=2).stderr

@@ -99,18 +99,18 @@ REFUSED = {
     "windows of windows that overlap": (
         f"WITH c AS ({COUNTED}) SELECT window(window, '1 hour', '20 minutes') AS w, max(n) AS m "
         f"FROM c GROUP BY window(window, '1 hour', '20 minutes')",
-        "windows of windows that overlap",
+        "overlapping windows of windows",
     ),
     "sessions of windows": (
         f"WITH c AS ({COUNTED}) SELECT k, count(*) AS n FROM c "
         f"GROUP BY `session_window` (window.end, '1 hour'), k",
-        "sessions of answers of several windows",
+        "sessions over answers of several windows",
     ),
     "windows of windows of two sizes": (
         f"WITH c AS ({COUNTED}) SELECT window(window, '1 hour').end AS e, max(n) AS m FROM c "
         f"GROUP BY window(window, '1 hour') UNION ALL SELECT window(window, '2 hours').end, "
         f"max(n) FROM c GROUP BY window(window, '2 hours')",
-        "of several kinds",
+        "have several sizes or offsets",
     ),
     "a subquery": (
         f"WITH c AS ({COUNTED}) SELECT * FROM c WHERE n > (SELECT avg(n) FROM c)",

@@ -69,7 +69,7 @@ class Final(ABC):
 
     Law: `answer(start)` equals folding `combine` over the partials at positions `start` up to
     `end`, older first, each with its late partials merged. Positions `[first, end)` are held;
-    `insert` appends at `end`, `evict(before)` lets go of what is older. Windows are ranges of
+    `insert` appends at `end`, `evict(before)` drops what is older. Windows are ranges of
     positions and may hold a different number of slices every time. The structure grows as needed;
     a capacity equal to the longest window makes it never grow.
     """
@@ -135,7 +135,7 @@ class Final(ABC):
         """The combination of the slices `[start, end)`; without them, of all that is held."""
         if start is not None and start < self.first and self.first > self.origin:
             raise FinalsError(
-                f"start={start} of {self.card.name} was let go of: accepted are positions from "
+                f"start={start} of {self.card.name} was evicted: accepted are positions from "
                 f"{self.first}"
             )
         start = self.first if start is None else max(start, self.first)

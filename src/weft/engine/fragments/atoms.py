@@ -1,4 +1,4 @@
-"""The factors of a row's fragment: in which interval a value lies, whether a condition holds."""
+"""The atoms of predicates: in which interval a value lies, whether a condition holds."""
 
 from __future__ import annotations
 
@@ -93,18 +93,18 @@ class Condition:
         return found
 
 
-Factor = IntervalIndex | Condition
+Atom = IntervalIndex | Condition
 
 
-def factors_of(tests: Iterable[Test]) -> dict[str, Factor]:
-    """The factors that some tests are tests of, by name."""
+def atoms_of(tests: Iterable[Test]) -> dict[str, Atom]:
+    """The atoms that some tests are tests of, by name."""
     grouped: dict[str, list[Test]] = {}
     for test in dict.fromkeys(tests):
-        grouped.setdefault(test.factor, []).append(test)
-    return {name: _factor(of_one) for name, of_one in grouped.items()}
+        grouped.setdefault(test.atom, []).append(test)
+    return {name: _atom(of_one) for name, of_one in grouped.items()}
 
 
-def _factor(tests: Sequence[Test]) -> Factor:
+def _atom(tests: Sequence[Test]) -> Atom:
     first = tests[0]
     if isinstance(first, Opaque):
         members = [[value in t.wanted for t in tests if isinstance(t, Opaque)] for value in _TRUTH]

@@ -1,7 +1,7 @@
-"""Clusters: predicates whose factors are few enough for a table from states to what is satisfied.
+"""Clusters: predicates with so few atoms that a table maps their states to what is satisfied.
 
-The cross product of all factors has far more combinations than rows have signatures, and no table
-holds it. But a predicate looks at two or three factors, and predicates that look at the same ones
+The cross product of all atoms has far more combinations than rows have signatures, and no table
+holds it. But a predicate looks at two or three atoms, and predicates that look at the same ones
 can share a table. Since clusters part the predicates, a row's classes, one per cluster, say the
 same as its signature.
 """
@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from weft.engine.fragments.atoms import Bools, Factor, States
+from weft.engine.fragments.atoms import Atom, Bools, States
 from weft.engine.fragments.formula import AllOf, AnyOf, Formula, Test, leaves_of
 
 Int32: TypeAlias = npt.NDArray[np.int32]
@@ -24,17 +24,17 @@ Int32: TypeAlias = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Cluster:
-    """Some predicates, their factors, and the class of every combination of states.
+    """Some predicates, their atoms, and the class of every combination of states.
 
-    A factor's states are first made coarser, to what these predicates tell apart; the coarse
-    states, `widths` bits each and the first factor lowest, are the position in `table`. Class 0
+    An atom's states are first made coarser, to what these predicates tell apart; the coarse
+    states, `widths` bits each and the first atom lowest, are the position in `table`. Class 0
     satisfies none of the predicates.
     """
 
     predicates: tuple[int, ...]
-    factors: tuple[str, ...]
+    atoms: tuple[str, ...]
     coarse: tuple[States, ...]
-    """Of each factor, the coarse state of each state."""
+    """Of each atom, the coarse state of each state."""
     widths: tuple[int, ...]
     table: Int32
     members: Bools
@@ -47,16 +47,16 @@ class Cluster:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the one factor's coarse state is the class."""
-        if len(self.factors) > 1:
+        """Whether the one atom's coarse state is the class."""
+        if len(self.atoms) > 1:
             return False
         used = int(self.coarse[0].max()) + 1
         return bool(np.array_equal(self.table[:used], np.arange(used)))
 
     def classes(self, states: Mapping[str, States]) -> States:
-        """The class of each row, given the states of the factors."""
+        """The class of each row, given the states of the atoms."""
         code, shift = np.int64(0), 0
-        for name, coarse, width in zip(self.factors, self.coarse, self.widths, strict=True):
+        for name, coarse, width in zip(self.atoms, self.coarse, self.widths, strict=True):
             code = code | coarse[states[name]] << shift
             shift += width
         found: States = self.table[code].astype(np.int64)
@@ -65,7 +65,7 @@ class Cluster:
 
 @dataclass
 class _Draft:
-    """A cluster as it grows: what its tests tell apart of each factor."""
+    """A cluster as it grows: what its tests tell apart of each atom."""
 
     coarse: dict[str, States] = field(default_factory=dict)
     predicates: list[int] = field(default_factory=list)
@@ -90,7 +90,7 @@ def _width(states: States) -> int:
 
 
 def build_clusters(
-    formulas: Mapping[int, Formula], factors: Mapping[str, Factor], most_bits: int
+    formulas: Mapping[int, Formula], atoms: Mapping[str, Atom], most_bits: int
 ) -> tuple[list[Cluster], list[int]]:
     """Clusters of the predicates, each with a table of at most `2 ** most_bits` entries.
 
@@ -102,21 +102,21 @@ def build_clusters(
         found = list(dict.fromkeys(leaves_of(formula)))
         for test in found:
             if test not in truths:
-                truths[test] = factors[test.factor].truth(test)
-        wanted[number] = [(test.factor, truths[test]) for test in found]
+                truths[test] = atoms[test.atom].truth(test)
+        wanted[number] = [(test.atom, truths[test]) for test in found]
     drafts: list[_Draft] = []
     unfit: list[int] = []
-    for number in _in_order(wanted, factors):
+    for number in _in_order(wanted, atoms):
         if bits(_Draft().refined(wanted[number])) > most_bits:
             unfit.append(number)
             continue
         support = {name for name, _ in wanted[number]}
-        # The latest drafts are the likely ones: neighbours in this order look at the same factors.
+        # The latest drafts are the likely ones: neighbours in this order look at the same atoms.
         for draft in reversed(drafts[-_TRIED:]):
             fresh = support - draft.coarse.keys()
             if fresh == support:
                 continue
-            widest = max((factors[name].count for name in fresh), default=0)
+            widest = max((atoms[name].count for name in fresh), default=0)
             limit = most_bits if not fresh else _SMALL if widest > _FLAG else _MEDIUM
             refined = draft.refined(wanted[number])
             if bits(refined) <= min(limit, most_bits):
@@ -131,22 +131,22 @@ def build_clusters(
 
 
 _TRIED = 16
-# Bits of a table that may get further factors: one table is better than two, but not where many
-# states of one factor come times many of another. Conditions, which have two or three, may always.
+# Bits of a table that may get further atoms: one table is better than two, but not where many
+# states of one atom come times many of another. Conditions, which have two or three, may always.
 _SMALL, _MEDIUM, _FLAG = 10, 14, 3
 
 
 def _in_order(
-    wanted: Mapping[int, list[tuple[str, Bools]]], factors: Mapping[str, Factor]
+    wanted: Mapping[int, list[tuple[str, Bools]]], atoms: Mapping[str, Atom]
 ) -> list[int]:
-    """Predicates with the largest factors first, those with the same factors together.
+    """Predicates with the largest atoms first, those with the same atoms together.
 
     Among equals by where their tests turn, so that a cluster that cannot take all takes those
     with constants in common, or close together.
     """
 
     def key(number: int) -> tuple[list[tuple[int, str]], tuple[int, ...]]:
-        sized = sorted({(-factors[name].count, name) for name, _ in wanted[number]})
+        sized = sorted({(-atoms[name].count, name) for name, _ in wanted[number]})
         return sized, tuple(int(truth.argmax() + truth.sum()) for _, truth in wanted[number])
 
     return sorted(wanted, key=key)
@@ -158,16 +158,16 @@ def _finish(
     names = tuple(draft.coarse)
     coarse = tuple(draft.coarse[name] for name in names)
     widths = tuple(_width(states) for states in coarse)
-    # One axis per factor, the last varying fastest, so that the first factor is the lowest bits.
+    # One axis per atom, the last varying fastest, so that the first atom is the lowest bits.
     axes = {name: len(names) - 1 - position for position, name in enumerate(names)}
     one_of = {name: np.unique(draft.coarse[name], return_index=True)[1] for name in names}
 
     def on_grid(test: Test) -> Bools:
-        of_coarse = truths[test][one_of[test.factor]]
-        padded = np.zeros(1 << _width(draft.coarse[test.factor]), dtype=np.bool_)
+        of_coarse = truths[test][one_of[test.atom]]
+        padded = np.zeros(1 << _width(draft.coarse[test.atom]), dtype=np.bool_)
         padded[: len(of_coarse)] = of_coarse
         shape = [1] * len(names)
-        shape[axes[test.factor]] = len(padded)
+        shape[axes[test.atom]] = len(padded)
         return padded.reshape(shape)
 
     full = tuple(1 << width for width in reversed(widths))

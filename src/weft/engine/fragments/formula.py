@@ -1,4 +1,4 @@
-"""Predicates as formulas over a few factors of a row: interval indexes and opaque conditions.
+"""Predicates as formulas over a few atoms: interval indexes and opaque conditions.
 
 A normalised predicate has NOT only at its leaves, so a row satisfies it exactly if AND and OR over
 "this leaf is TRUE" do; FALSE and NULL need no telling apart above a leaf.
@@ -34,7 +34,7 @@ class InSpans:
     null: bool = False
 
     @property
-    def factor(self) -> str:
+    def atom(self) -> str:
         """What it is a test of."""
         return f"value of {self.expression}"
 
@@ -47,7 +47,7 @@ class Opaque:
     wanted: frozenset[bool | None]
 
     @property
-    def factor(self) -> str:
+    def atom(self) -> str:
         """What it is a test of."""
         return f"truth of {self.condition}"
 
@@ -86,9 +86,9 @@ def formula_of(predicate: str, type_of: TypeOf) -> Formula:
     What can fail is evaluated only where Spark, running the query alone, would evaluate it.
 
     >>> found = formula_of("flag AND volume > 5", {"volume": "int"}.get)
-    >>> [test.factor for test in leaves_of(found)]
+    >>> [test.atom for test in leaves_of(found)]
     ['truth of flag', 'value of volume']
-    >>> [test.factor for test in leaves_of(formula_of("x <> 0 AND 1 / x > 2", {"x": "int"}.get))]
+    >>> [test.atom for test in leaves_of(formula_of("x <> 0 AND 1 / x > 2", {"x": "int"}.get))]
     ['value of x', 'truth of CASE WHEN x <> 0 THEN 1 / x > 2 END']
     """
     node = tree_of(predicate)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weft.engine.fragments.atoms import Condition, Factor, IntervalIndex
+from weft.engine.fragments.atoms import Atom, Condition, IntervalIndex
 from weft.engine.fragments.clusters import Cluster
 from weft.engine.fragments.domain import Domain
 from weft.engine.fragments.fragments import FragmentPlan
@@ -52,11 +52,11 @@ def fragment_stages(plan: FragmentPlan, prefix: str = "weft_") -> tuple[list[Sta
     ['w0 = CAST(v0_2 AS BIGINT)']
     """
     builder = _Builder(prefix)
-    users = Counter(name for cluster in plan.clusters for name in cluster.factors)
-    alone = {c.factors[0] for c in plan.clusters if c.is_plain and users[c.factors[0]] == 1}
+    users = Counter(name for cluster in plan.clusters for name in cluster.atoms)
+    alone = {c.atoms[0] for c in plan.clusters if c.is_plain and users[c.atoms[0]] == 1}
     state = {
-        name: builder.state(f"{prefix}v{number}", factor, name in alone)
-        for number, (name, factor) in enumerate(plan.factors.items())
+        name: builder.state(f"{prefix}v{number}", atom, name in alone)
+        for number, (name, atom) in enumerate(plan.atoms.items())
     }
     words: list[list[SqlColumn]] = [[] for _ in range(plan.words)]
     for cluster, (word, shift) in zip(plan.clusters, plan.places, strict=True):
@@ -82,12 +82,12 @@ class _Builder:
         self.stages[depth].append(SqlColumn(name, sql, weight))
         return name
 
-    def state(self, name: str, factor: Factor, alone: bool) -> str:
-        """SQL of a factor's state; with only one user it is evaluated there."""
-        if isinstance(factor, IntervalIndex) and factor.boundaries and factor.domain:
-            return self.search(name, factor, factor.domain)
-        sql = _simple_state(factor)
-        return sql if alone else self.add(0, name, sql, _weigh(factor.sql) + _SIMPLE)
+    def state(self, name: str, atom: Atom, alone: bool) -> str:
+        """SQL of an atom's state; with only one user it is evaluated there."""
+        if isinstance(atom, IntervalIndex) and atom.boundaries and atom.domain:
+            return self.search(name, atom, atom.domain)
+        sql = _simple_state(atom)
+        return sql if alone else self.add(0, name, sql, _weigh(atom.sql) + _SIMPLE)
 
     def search(self, name: str, index: IntervalIndex, domain: Domain) -> str:
         """A binary search, one step a stage: the place so far, and one bit more."""
@@ -141,11 +141,11 @@ def _levels(domain: Domain, index: IntervalIndex) -> list[str]:
     return [domain.array_json(list(padded[half - 1 :: 2 * half])) for half in halves]
 
 
-def _simple_state(factor: Factor) -> str:
-    if isinstance(factor, IntervalIndex):
-        return f"IF({factor.expression} IS NULL, {factor.null_state}, 0)"
-    no, yes, null = factor.state_of
-    condition = factor.condition
+def _simple_state(atom: Atom) -> str:
+    if isinstance(atom, IntervalIndex):
+        return f"IF({atom.expression} IS NULL, {atom.null_state}, 0)"
+    no, yes, null = atom.state_of
+    condition = atom.condition
     if no == null:
         return f"IF({condition}, {yes}, {no})"
     if yes == null:
@@ -156,11 +156,11 @@ def _simple_state(factor: Factor) -> str:
 def _class(cluster: Cluster, plan: FragmentPlan, state: dict[str, str]) -> tuple[str, int]:
     """SQL of a row's class in a cluster, and its weight."""
     parts, shift, weight = [], 0, 0
-    for name, coarse, width in zip(cluster.factors, cluster.coarse, cluster.widths, strict=True):
-        factor = plan.factors[name]
-        if np.array_equal(coarse, np.arange(factor.count)):
+    for name, coarse, width in zip(cluster.atoms, cluster.coarse, cluster.widths, strict=True):
+        atom = plan.atoms[name]
+        if np.array_equal(coarse, np.arange(atom.count)):
             parts.append(f"shiftleft({state[name]}, {shift})" if shift else state[name])
-            weight += _SIMPLE + (_weigh(factor.sql) if isinstance(factor, Condition) else 0)
+            weight += _SIMPLE + (_weigh(atom.sql) if isinstance(atom, Condition) else 0)
         else:
             parts.append(f"get({literal_array((coarse << shift).tolist())}, {state[name]})")
             weight += _LOOKUP

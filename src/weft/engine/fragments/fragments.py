@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from weft.engine.fragments.atoms import Bools, Factor, IntervalIndex, States, factors_of
+from weft.engine.fragments.atoms import Atom, Bools, IntervalIndex, States, atoms_of
 from weft.engine.fragments.clusters import Cluster, build_clusters
 from weft.engine.fragments.formula import Formula, formula_of, leaves_of, opaque_of, tree_of
 from weft.engine.fragments.safety import TypeOf, typed_expressions
@@ -66,7 +66,7 @@ class FragmentPlan:
 
     predicates: tuple[str | None, ...]
     """As given: distinct, in normalised SQL; None takes every row."""
-    factors: Mapping[str, Factor]
+    atoms: Mapping[str, Atom]
     clusters: tuple[Cluster, ...]
     places: tuple[tuple[int, int], ...] = field(repr=False)
     """Of each cluster, the word and the lowest bit of its class."""
@@ -87,12 +87,12 @@ class FragmentPlan:
     @cached_property
     def expressions(self) -> tuple[str, ...]:
         """SQL of what is computed for every row, in the order that `states` takes it in."""
-        return tuple(factor.sql for factor in self.factors.values())
+        return tuple(atom.sql for atom in self.atoms.values())
 
     def states(self, columns: Sequence[pa.Array]) -> dict[str, States]:
         """The states of rows, given the values of `expressions`."""
-        pairs = zip(self.factors.items(), columns, strict=True)
-        return {name: factor.states(values) for (name, factor), values in pairs}
+        pairs = zip(self.atoms.items(), columns, strict=True)
+        return {name: atom.states(values) for (name, atom), values in pairs}
 
     def codes(self, states: Mapping[str, States]) -> tuple[Int64, ...]:
         """The code of each row's fragment, word by word."""
@@ -150,12 +150,12 @@ class FragmentPlan:
 
     def explain(self) -> str:
         """How the fragments are found, in words."""
-        indexes = [f for f in self.factors.values() if isinstance(f, IntervalIndex)]
+        indexes = [f for f in self.atoms.values() if isinstance(f, IntervalIndex)]
         plain = sum(cluster.is_plain for cluster in self.clusters)
         lines = [f"{len(self.predicates)} predicates"]
         for index in indexes:
             lines.append(f"  {index.expression}: place among {len(index.boundaries)} boundaries")
-        conditions = len(self.factors) - len(indexes)
+        conditions = len(self.atoms) - len(indexes)
         if conditions:
             lines.append(f"  {conditions} conditions, each evaluated once")
         for cluster in self.clusters:
@@ -190,14 +190,14 @@ def plan_fragments(
     def alone(number: int) -> Formula:
         return opaque_of(given[number], type_of)
 
-    shared = formulas if limits.lonely else _with_shared_factors(formulas)
-    factors = factors_of(test for formula in shared.values() for test in leaves_of(formula))
+    shared = formulas if limits.lonely else _with_shared_atoms(formulas)
+    atoms = atoms_of(test for formula in shared.values() for test in leaves_of(formula))
     # What no table holds is evaluated by itself, and so is what hardly shares one.
-    clusters, _ = build_clusters(shared, factors, limits.table_bits)
+    clusters, _ = build_clusters(shared, atoms, limits.table_bits)
     kept = [cluster for cluster in clusters if len(cluster.predicates) > limits.few]
     held = {number for cluster in kept for number in cluster.predicates}
     single = {number: alone(number) for number in given if number not in held}
-    factors = factors_of(
+    atoms = atoms_of(
         test
         for number, formula in {**formulas, **single}.items()
         if number in held or number in single
@@ -205,12 +205,12 @@ def plan_fragments(
     )
     if len(held) < len(shared) or single:
         # Fewer predicates may need fewer boundaries, so the tables are made once more.
-        clusters, _ = build_clusters({n: formulas[n] for n in held}, factors, limits.table_bits)
-    more, _ = build_clusters(single, factors, 1)
+        clusters, _ = build_clusters({n: formulas[n] for n in held}, atoms, limits.table_bits)
+    more, _ = build_clusters(single, atoms, 1)
     clusters += more
-    used = {name for cluster in clusters for name in cluster.factors}
-    factors = {name: factor for name, factor in factors.items() if name in used}
-    return FragmentPlan(tuple(predicates), factors, tuple(clusters), _places(clusters))
+    used = {name for cluster in clusters for name in cluster.atoms}
+    atoms = {name: atom for name, atom in atoms.items() if name in used}
+    return FragmentPlan(tuple(predicates), atoms, tuple(clusters), _places(clusters))
 
 
 def distinct_fragments(column: pa.ChunkedArray, plan: FragmentPlan) -> tuple[Int64, Bools]:
@@ -225,9 +225,9 @@ def distinct_fragments(column: pa.ChunkedArray, plan: FragmentPlan) -> tuple[Int
     return number, plan.members(tuple(word[first] for word in words))
 
 
-def _with_shared_factors(formulas: Mapping[int, Formula]) -> dict[int, Formula]:
-    """The formulas none of whose factors is theirs alone: an index for one is no gain."""
-    support = {n: {test.factor for test in leaves_of(f)} for n, f in formulas.items()}
+def _with_shared_atoms(formulas: Mapping[int, Formula]) -> dict[int, Formula]:
+    """The formulas none of whose atoms is theirs alone: an index for one is no gain."""
+    support = {n: {test.atom for test in leaves_of(f)} for n, f in formulas.items()}
     users = Counter(name for names in support.values() for name in names)
     while True:
         lonely = [n for n, names in support.items() if any(users[name] == 1 for name in names)]

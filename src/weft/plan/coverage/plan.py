@@ -209,14 +209,16 @@ def _check_forest(size: int, upstream: Sequence[int | None], index: Sequence[int
     for name, nodes in (("upstream", fed), ("index", list(index))):
         for node in nodes:
             if type(node) is not int or not 0 <= node < size:
-                raise PlanError(f"{name}={node!r} is no window: they are 0 to {size - 1}")
+                raise PlanError(
+                    f"{name}={node!r} is not a window: windows are numbered 0 to {size - 1}"
+                )
     settled: set[int | None] = {None}
     for node in range(size):
         path: list[int | None] = []
         at: int | None = node
         while at not in settled:
             if at in path:
-                raise PlanError(f"window {at} feeds itself: upstream goes round")
+                raise PlanError(f"window {at} feeds itself: upstream has a cycle")
             path.append(at)
             at = upstream[at] if at is not None else None
         settled.update(path)

@@ -80,7 +80,7 @@ def as_table(windows: Windows) -> WindowTable:
     for item in windows:
         window = item if isinstance(item, Window) else getattr(item, "window", None)
         if not isinstance(window, Window):
-            raise PlanError(f"windows contains {item!r}, which is no window and has none")
+            raise PlanError(f"windows contains {item!r}, which is neither a window nor has one")
         found.append(window)
     return WindowTable.of_windows(found)
 

@@ -122,12 +122,12 @@ class AnswerColumns:
             if self.shows_window(part):
                 raise self._fail(
                     part,
-                    "the window stands alone in SELECT: the answers' column window has its "
-                    "start and end to compute with",
+                    "the window must stand alone in SELECT: to compute with it, use the start and "
+                    "end of the answers' column window",
                 )
         if not read_over_aggregates(self.sql, node, frozenset())[1]:
             raise self._fail(
-                node, f"{write(node)} has no aggregate: an output is one, or is computed of some"
+                node, f"{write(node)} has no aggregate: an output must be computed from aggregates"
             )
         return True
 

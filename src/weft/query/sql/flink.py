@@ -211,7 +211,7 @@ def frame(window: Window, table: str, time: str) -> StatementFrame:
         if window.phase:
             raise QueryError(
                 f"Flink takes an offset only where the slide divides the range, and {window!r} has "
-                f"both an offset and a rest"
+                f"an offset and a slide that does not"
             )
         grouped = f"HOP({time}, {', '.join(map(_interval, lengths))})"
         shown = [f"HOP_{what}({grouped[4:-1]}) AS window_{what.lower()}" for what in _BOUNDS]
@@ -262,7 +262,7 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
     for word in ("MATCH_RECOGNIZE", "UNNEST", "PROCTIME"):
         for token in tokenize(sql):
             if token.word == word:
-                raise QueryError(place(sql, token.start, f"{word} is not served"))
+                raise QueryError(place(sql, token.start, f"{word} is not supported"))
     return sql
 
 
@@ -315,7 +315,7 @@ FLINK = Dialect(
     frame=frame,
     words=WORDS,
     refused={
-        "CUMULATE": "windows that grow step by step are not served: write one TUMBLE for each step",
+        "CUMULATE": "growing windows are not supported: write one TUMBLE for each step",
         **{
             f"{kind}_PROCTIME": "processing time cannot be shared: use a column of event time"
             for kind in ("TUMBLE", "HOP")

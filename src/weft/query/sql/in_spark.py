@@ -223,7 +223,7 @@ def _without(
     grows = window.kind == "CUMULATE"
     if grouped is None or (grows and not (apart and len(window.steps) <= MOST_STEPS)):
         if window.kind == "SESSION":
-            raise QueryError(place(sql, tokens[at].start, "SESSION is served in GROUP BY only"))
+            raise QueryError(place(sql, tokens[at].start, "SESSION is supported in GROUP BY only"))
         return f"{sql[: tokens[at].start]}{window.subquery}{sql[tokens[until - 1].end :]}"
     keys = tuple(sorted("".join(map(_word, key)) for key in grouped))
     if window.kind == "SESSION" and window.parted != keys:

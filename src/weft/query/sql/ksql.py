@@ -29,8 +29,8 @@ _BY_ARRIVAL = "goes by the order in which rows arrived: use max_by(x, time) or m
 _REFUSED = {
     **dict.fromkeys(("LATEST_BY_OFFSET", "EARLIEST_BY_OFFSET"), _BY_ARRIVAL),
     "FORMAT_TIMESTAMP": "has patterns of its own: use date_format in Spark SQL",
-    "HISTOGRAM": "is no aggregate of Spark's: use count(*) by the value",
-    "TOPKDISTINCT": "is not served: use collect_set, or a query of the top values",
+    "HISTOGRAM": "is not an aggregate of Spark: use count(*) grouped by the value",
+    "TOPKDISTINCT": "is not supported: use collect_set, or a query of the top values",
 }
 
 
@@ -118,7 +118,7 @@ def _grouped_by(sql: str, call: str) -> str:
 def frame(window: Window, table: str, time: str) -> StatementFrame:
     """`FROM table WINDOW HOPPING (SIZE ..., ADVANCE BY ...)`."""
     if window.axis != "time" or window.phase:
-        raise QueryError(f"{TITLE} has windows over time, from the epoch on, and this is another")
+        raise QueryError(f"{TITLE} has only windows over time that are aligned with the epoch")
     size = _length(window.range)
     if window.slide == window.range:
         clause = f"WINDOW TUMBLING (SIZE {size})"
@@ -130,7 +130,7 @@ def frame(window: Window, table: str, time: str) -> StatementFrame:
 def _length(length: int) -> str:
     text = format_duration(length)
     if len(text.split()) != 2 or "microsecond" in text:
-        raise QueryError(f"{TITLE} says lengths in one unit, from milliseconds on: not {text}")
+        raise QueryError(f"{TITLE} writes lengths in a single unit, at least 1 ms: not {text}")
     return text.upper()
 
 

@@ -76,7 +76,7 @@ def _only(queries: list[Query]) -> Query:
     if len(queries) > 1:
         names = ", ".join(repr(query.name) for query in queries)
         raise QueryError(
-            f"this statement asks {len(queries)} queries, one for each of its windows ({names}): "
+            f"this statement has {len(queries)} queries, one for each of its windows ({names}): "
             f"read it with weft.query.sql.parse_queries, and add each of them"
         )
     return queries[0]

@@ -40,8 +40,8 @@ def recognise(sql: str, tokens: tuple[Token, ...]) -> DialectName:
             place(
                 sql,
                 token.start,
-                f"{token.text} is of the dialect {second!r}, and this statement began in "
-                f"{first!r}: write one dialect, or say which with dialect=",
+                f"{token.text} belongs to the dialect {second!r}, but the statement began in "
+                f"{first!r}: use one dialect, or name it with dialect=",
             )
         )
     return next(iter(marks), "spark")

@@ -10,7 +10,7 @@ from weft.query.syntax.lexer import Token, place
 _JOIN = "a join cannot be shared: join the streams first and give weft the joined DataFrame"
 _ORDER = "answers are a table without an order: order them when you read them"
 _SETS = "set operations cannot be shared: write one query for each SELECT"
-_GROUPINGS = "several groupings in one query are not served: write one query for each"
+_GROUPINGS = "several groupings in one query are not supported: write one query for each"
 
 _CLAUSES = {
     **dict.fromkeys(
@@ -25,7 +25,7 @@ _CLAUSES = {
     "QUALIFY": "window functions cannot be shared",
     "OVER": "a window function (OVER) cannot be shared: compute it in the stream first",
     "GROUPING": _GROUPINGS,
-    "WITH": "WITH ROLLUP, CUBE and the like are not served: write one query for each grouping",
+    "WITH": "WITH ROLLUP, CUBE and the like are not supported: write one query for each grouping",
     "WINDOW": "named windows belong to window functions, which cannot be shared",
 }
 _PAIRS = {
@@ -72,7 +72,9 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, st
                     sql, token, "a subquery cannot be shared: join its result to the stream first"
                 )
             if token.word == "DISTINCT" and before is not None and before.word == "SELECT":
-                raise _fail(sql, token, "SELECT DISTINCT is not served: a group is one row anyway")
+                raise _fail(
+                    sql, token, "SELECT DISTINCT is not supported: a group is one row anyway"
+                )
             if token.word == "OVER" and ended and clause == "FROM":
                 raise _fail(sql, token, "a timeline for each key cannot be shared: leave OVER out")
             if token.word in _CLAUSES and ended:

@@ -165,7 +165,8 @@ class Select:
         for part in parts:
             if shows_window(part):
                 raise self.fail(
-                    part, "the window is known only after its rows: use it in SELECT or HAVING"
+                    part,
+                    "the window is not known until rows are grouped: use it in SELECT or HAVING",
                 )
 
     def query(
@@ -208,7 +209,7 @@ class Select:
 
     def _check_key(self, key: Node, shows_window: Callable[[Node], bool]) -> None:
         if isinstance(key, Literal):
-            raise self.fail(key, "GROUP BY a position is not served: write the expression")
+            raise self.fail(key, "GROUP BY a position is not supported: write the expression")
         if shows_window(key):
             raise self.fail(key, f"write the window itself: accepted is {self.shape}")
         check_scalar(self.sql, key)
@@ -277,7 +278,7 @@ def _table(masked: Masked, found: Any) -> tuple[Name, str | None]:
     alias = found.args.get("alias")
     extra = {key for key, value in found.args.items() if value} - {"this", "db", "catalog", "alias"}
     if extra or (alias is not None and alias.args.get("columns")):
-        raise masked.fail(masked.tokens[0].start, "FROM needs one table, and nothing else about it")
+        raise masked.fail(masked.tokens[0].start, "FROM needs one table and nothing else")
     name = masked.token(alias.this.name).text if alias is not None else None
     return Name(parts, at=masked.token(found.parts[0].name).start), name
 

@@ -1,6 +1,6 @@
 """The words in which a dialect's expressions differ from Spark's, in both directions.
 
-A `Query` holds Spark SQL. What a dialect says in other words is put into Spark's; what it says in
+A `Query` holds Spark SQL. What a dialect says in other words is translated; what it says in
 the same words with another meaning is refused, and so is what it has no words for.
 """
 

@@ -60,12 +60,12 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
     words = dialect.words
     source = query.source
     if query.finish is not None:
-        raise QueryError("what its statement makes of the answers cannot be translated")
+        raise QueryError("SQL over the answers of windows cannot be translated")
     if isinstance(query.window, Session) and dialect.name not in ("spark", "flink"):
         raise QueryError(f"{dialect.title} has no sessions that mean the same as Spark's")
     if isinstance(query.window, Calendar):
         raise QueryError(
-            f"calendar windows ({query.window!r}) are no window function of any dialect: in Spark "
+            f"no dialect has a window function for calendar windows ({query.window!r}): in Spark "
             f"SQL, group by date_trunc"
         )
     frame = dialect.frame(

@@ -190,7 +190,9 @@ def _name(masked: Masked, found: exp.Expression) -> Node:
         return Op(".", (owner, member), at=owner.at)
     if isinstance(found, exp.Column):
         if isinstance(found.this, exp.Star):
-            raise masked.fail(_first_place(masked, found), "a star with a table name is not served")
+            raise masked.fail(
+                _first_place(masked, found), "a star with a table name is not supported"
+            )
         identifiers = list(found.parts)
     else:
         identifiers = [found]

@@ -50,8 +50,8 @@ _REFUSED_OPERATORS = {
     "?": "parameters are not known here",
     "@": "variables are not known here",
     "::": "write CAST(value AS type) instead of value::type",
-    "=>": "named arguments are not served",
-    ":": "paths into variants are not served: use a function such as get_json_object",
+    "=>": "named arguments are not supported",
+    ":": "paths into variants are not supported: use a function such as get_json_object",
 }
 
 
@@ -63,8 +63,8 @@ def refuse_substitution(sql: str, begin: int = 0, end: int | None = None) -> Non
             place(
                 sql,
                 at,
-                "'${' is not accepted, in constants and names neither, because Spark may put a "
-                "setting in its place: write concat('$', '{...}')",
+                "'${' is not accepted, not even in constants and names, because Spark may replace "
+                "it by a setting: write concat('$', '{...}')",
             )
         )
 
@@ -106,8 +106,8 @@ def check(masked: Masked, written: str, at: int, optional: frozenset[str] = froz
     if _signature(masked.tokens, optional) != found:
         raise masked.fail(
             at,
-            "this can be read in more than one way, or has a form that weft does not know: put "
-            "parentheses around its parts, or compute it as a column of the stream first",
+            "this is ambiguous, or has a form that weft does not know: put parentheses around its "
+            "parts, or compute it as a column of the stream first",
         )
 
 

@@ -29,7 +29,7 @@ def matching_refusal(sql: str, node: Node) -> str | None:
     >>> from weft.query.syntax.reader import read_expression
     >>> sql = "name RLIKE '(a+)+b'"
     >>> matching_refusal(sql, read_expression(sql))
-    'the pattern repeats a group that has a repetition in it, which may take for ever'
+    'the pattern repeats a group that contains a repetition, which may take forever'
     """
     if isinstance(node, Op) and node.op in ("RLIKE", "NOT RLIKE"):
         return _regular(sql, "rlike", node.args[0], node.args[1:2])

@@ -49,7 +49,7 @@ def pattern_refusal(pattern: str, length: float | None = None) -> str | None:
     >>> pattern_refusal(r"^(\d+)-(\d+)$") is None
     True
     >>> pattern_refusal("(a+)+b")
-    'the pattern repeats a group that has a repetition in it, which may take for ever'
+    'the pattern repeats a group that contains a repetition, which may take forever'
     """
     most = limits().pattern
     if len(pattern) > most:
@@ -116,11 +116,11 @@ class _Reader:
     def _repeated(self, inner: _Group, most: float) -> None:
         if inner.repeats:
             raise _Refused(
-                "the pattern repeats a group that has a repetition in it, which may take for ever"
+                "the pattern repeats a group that contains a repetition, which may take forever"
             )
         if inner.alternatives and most > FEW:
             raise _Refused(
-                "the pattern repeats a group of alternatives, which may take for ever: write a "
+                "the pattern repeats a group of alternatives, which may take forever: write a "
                 "class such as [ab]"
             )
 
@@ -137,7 +137,7 @@ class _Reader:
             return inner
         if rest[0] == "\\":
             if rest[1:2] and rest[1] in "123456789k":
-                raise _Refused("the pattern refers back to a group, which may take for ever")
+                raise _Refused("the pattern refers back to a group, which may take forever")
             quoted = rest.find("\\E") if rest[1:2] == "Q" else -2
             self.at += {-2: 2, -1: len(rest)}.get(quoted, quoted + 2)
         elif rest[0] == "[":

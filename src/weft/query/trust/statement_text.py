@@ -35,7 +35,7 @@ _MATCHES = frozenset(("LIKE", "ILIKE", "RLIKE", "REGEXP"))
 
 
 def check_statement_text(sql: str) -> None:
-    """Refuse a statement with calls that make too much of a row, or patterns that take for ever.
+    """Refuse a statement with calls that make too much of a row, or patterns that take forever.
 
     >>> check_statement_text("SELECT repeat(name, 1000000000) FROM t")
     Traceback (most recent call last):

@@ -39,8 +39,8 @@ def choose(
     if tree.coverage is not None:
         if engine == "operator":
             raise EngineError(
-                "this plan makes windows from windows, which the operator engine does not: use "
-                "engine='rewrite' or a strategy such as 'weave'"
+                "this plan computes windows from other windows, which the operator engine cannot "
+                "do: use engine='rewrite' or a strategy such as 'weave'"
             )
         if len(layout.queries) == len(tree.rows):
             return RunChoice("coverage", "windows from windows, in Spark SQL")

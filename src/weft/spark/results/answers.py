@@ -138,8 +138,8 @@ def _write(
     keys = () if query is None else tuple(key.name for key in query.keys)
     if sink.kind in ("kafka", "postgres") and query is None:
         raise Failed(
-            f"a sink of kind {sink.kind} is given the window and the keys, and only a query that "
-            f"is one SELECT has them: write this one to files (--out)"
+            f"a sink of kind {sink.kind} needs each answer's window and keys, which only a query "
+            f"of a single SELECT has: write this one to files (--out)"
         )
     if sink.kind == "kafka":
         kafka_sink(job, sink).send(rows, asked.name, keys, {"query": asked.name})

@@ -27,11 +27,11 @@ from weft.spark.results.wide import wide_table
 
 
 class Results(Mapping[str, DataFrame]):
-    """What a loom answered. `results["name"]` has the plain Spark query's columns and rows.
+    """The answers of a loom. `results["name"]` has the plain Spark query's columns and rows.
 
-    Nothing is computed before a DataFrame is used. The combined partials that many queries are
-    read from are kept (memory and disk) at their first use, so that 256 queries read one by one
-    run the shared job once; `unpersist()` lets go of them, as does leaving a `with` block.
+    Nothing is computed before a DataFrame is used. The combined partials that several queries are
+    read from are persisted (memory and disk) at their first use, so that reading 256 queries one
+    by one runs the shared job once; `unpersist()` releases them, as does leaving a `with` block.
     """
 
     def __init__(self, batch: Batch, *, persist: bool) -> None:

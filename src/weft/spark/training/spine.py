@@ -37,7 +37,9 @@ class Spine:
     def of(cls, df: DataFrame, at: str, axis: TimeAxis) -> Spine:
         """A spine whose instants lie in column `at`, on the time axis of the rows."""
         if df.isStreaming:
-            raise EngineError("the spine streams, and a training set is a batch: read it as one")
+            raise EngineError(
+                "the spine is a stream, but a training set is a batch: use spark.read"
+            )
         kind = time_axis(df.schema, at, "at").kind
         if kind != axis.kind and {kind, axis.kind} != {"timestamp", "date"}:
             raise EngineError(

@@ -40,12 +40,12 @@ def training_set(
 ) -> DataFrame:
     """The rows of a spine with the values that queries had at their times; lazy.
 
-    Gives the spine's rows and columns, every row once and in no particular order, and a column
+    Returns the spine's rows and columns, every row once and in no particular order, and a column
     `{query}_{output}` for each output of each query: the aggregate over the rows of `df` that have
-    the spine row's keys, satisfy the query's predicate and lie in its range before the spine row's
-    `at`, that is in `[at - range, at)`; a row at `at` itself does not count. Where there are no
-    such rows, or `at` is null, it is what Spark's aggregate over no rows is: a count is 0, a sum
-    null. Types are those of the plain Spark query.
+    the spine row's keys, satisfy the query's predicate and lie in `[at - range, at)`; a row at `at`
+    itself does not count. Where there are no such rows, or `at` is null, the value is that of
+    Spark's aggregate over no rows: a count is 0, a sum null. Types are those of the plain Spark
+    query.
 
     `queries` are queries or SQL, one or several, or a mapping of names to them; SQL that has no
     name is called `q1`, `q2`, ... by its place. `time` is the column of event time in `df`, `at`
@@ -57,12 +57,12 @@ def training_set(
     then, as a stream with that delay would have served it; otherwise the slide does not matter.
     SQL is checked as untrusted, unless it is `trusted`: your own program's.
 
-    Rows and spine are brought together by key, and a key's rows and spine rows must fit in the
-    memory of one worker; without keys, all of them. Aggregates that keep every value (such as
-    collect_list) and sketches read each interval anew.
+    Rows and spine are shuffled by key, and a key's rows and spine rows must fit in the memory of
+    one worker; without keys, all of them. Aggregates that keep every value (such as collect_list)
+    and sketches read each interval again.
     """
     if df.isStreaming:
-        raise EngineError("the rows stream, and a training set is a batch: read them as one")
+        raise EngineError("the rows are a stream, but a training set is a batch: use spark.read")
     if resolution not in ("exact", "slide"):
         raise EngineError(f"resolution={resolution!r}: accepted are 'exact', 'slide'")
     with as_written(df.sparkSession):
@@ -135,17 +135,17 @@ def _check(query: Query, others: Iterable[Query]) -> None:
         raise WorkloadError(f"two queries are named {query.name!r}: rename one of them")
     if isinstance(query.window, Session):
         raise QueryError(
-            f"query {query.name!r}: a session has no range before a moment, which is what a "
-            f"training set asks for: use window=Window(range=...)"
+            f"query {query.name!r}: a training set needs a fixed range before each moment, which "
+            f"a session does not have: use window=Window(range=...)"
         )
     if not query.window.has_fixed_length:
         raise QueryError(
-            f"query {query.name!r}: a calendar window has no fixed range before a moment, which is "
-            f"what a training set asks for: use window=Window(range='30 days')"
+            f"query {query.name!r}: a training set needs a fixed range before each moment, which "
+            f"a calendar window does not have: use window=Window(range='30 days')"
         )
     if query.having is not None:
         raise QueryError(
-            f"query {query.name!r}: having={query.having!r} leaves out answers, and every row of a "
+            f"query {query.name!r}: having={query.having!r} filters answers, but every row of a "
             f"training set has one: leave it out here, and filter the training set"
         )
 
@@ -162,7 +162,7 @@ def _delay(delay: Duration | None, axis: TimeAxis) -> int:
             f"{accepted} is accepted"
         )
     if units < 0:
-        raise WindowError(f"delay={delay!r} would let rows count that come after `at`")
+        raise WindowError(f"delay={delay!r} would count rows that come after `at`")
     return units
 
 

@@ -80,7 +80,7 @@ class ToFile:
 class ByHttp:
     """Posts events one after the other; a service that is down holds nothing up.
 
-    An event that cannot be posted in three tries is let go, and a warning is logged once.
+    An event that cannot be posted in three tries is dropped, and a warning is logged once.
     """
 
     def __init__(self, url: str) -> None:
