@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from itertools import accumulate
 from operator import mul
 from typing import Any, Literal, TypeAlias
@@ -201,8 +200,8 @@ class Session(Window):
         >>> Session.of_micros(60_000_000, 600_000_000)
         Session(gap='1 minute', maximum='10 minutes')
         """
-        longest = None if maximum is None else timedelta(microseconds=maximum)
-        return cls(gap=timedelta(microseconds=gap), maximum=longest)
+        longest = None if maximum is None else format_duration(maximum)
+        return cls(gap=format_duration(gap), maximum=longest)
 
     @property
     def gap(self) -> int:
