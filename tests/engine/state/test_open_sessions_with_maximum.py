@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from test_open_sessions import ROW, Definition, Stream, program, sessions
 
 from weft.engine.program import Program, QueryWindows
+from weft.engine.state.as_of import ReadOnly, open_sessions
 from weft.engine.state.bucket import Bucket
 from weft.engine.state.sessions import lane_name, session_answers, session_lanes
 
@@ -164,6 +165,19 @@ def test_a_late_row_begins_a_session_that_goes_on():
     mine = [answer[1:3] for answer in stream.answers if answer[3] == "a"]
     assert mine == [(0, 20), (19, 34)]
     assert stream.answers == model.answers
+
+
+def test_open_sessions_are_answered_as_if_no_more_rows_came():
+    asked = [sessions(1, 10, maximum=20), sessions(2, 10)]
+    stream = Stream(program(asked, buckets=1), 1000)
+    stream.run([(t, "a", 1) for t in range(3, 60, 4)])
+    bucket = Bucket(stream.plan, ReadOnly(stream.states[0]))
+    found = {
+        query: sorted(zip(some.start.tolist(), some.end.tolist(), strict=True))
+        for some in open_sessions(bucket)
+        for query in some.queries
+    }
+    assert found == {1: [(3, 40), (43, 69)], 2: [(3, 69)]}
 
 
 def test_lanes_without_a_maximum_keep_their_names():
