@@ -223,9 +223,10 @@ def _window_call(sql: str, key: Sequence[Token], time: str) -> str | None:
             place(
                 text,
                 0,
-                "a session with a maximum is served in one SELECT of aggregates over a stream, and "
-                "a larger statement is put into Spark SQL, which has no such window: make it a "
-                "statement of its own, or leave the maximum out",
+                "a session with a maximum is served in one SELECT of aggregates over a stream; "
+                "there is more in this statement (steps, joins, DATEDIFF and the like), so that it "
+                "is put into Spark SQL, which has no such window: make the SELECT with the session "
+                "a statement of its own, or leave the maximum out",
             )
         )
     return f"session_window({time}, '{format_duration(window.gap)}')"
