@@ -91,6 +91,10 @@ ROW = st.tuples(
     rows=[(at, "a", "c", 1) for at in range(-100, 100, 3)],
     asked=[(lengths(10, 30), (0,), False), (lengths(10, None), (0,), False)],
 )
+@example(  # slices of the gap alone would span the ends of sessions
+    rows=[(at, "a", "c", 1) for at in range(-100, 100, 3)],
+    asked=[(lengths(10, 13), (0,), False), (lengths(30, 11), (), False)],
+)
 def test_sessions_of_any_gap_and_maximum_are_those_of_the_definition(rows, asked) -> None:
     windows = [
         QueryWindows.of(session, query=at, keys=keys, predicate=BIG if big else None, parts=(0, 1))
