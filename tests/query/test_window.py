@@ -90,3 +90,40 @@ def test_a_session_is_read_back_and_is_no_window() -> None:
     assert Window.from_dict(session.to_dict()) == session != Window(range="90 seconds")
     assert eval(repr(session)) == session
     assert {session: 1}[Session(gap="1 minute 30 seconds")] == 1
+
+
+def test_a_session_with_a_maximum_is_read_back_and_is_no_other() -> None:
+    plain, session = Session(gap="90 seconds"), Session(gap="90 seconds", maximum="1 hour")
+    assert Window.from_dict(session.to_dict()) == session != plain
+    assert plain.to_dict() == {"gap": 90_000_000}  # as catalogues before maxima have it
+    assert eval(repr(session)) == session
+    assert {session: 1} == {Session(gap=timedelta(seconds=90), maximum="60 minutes"): 1}
+    assert session != Session(gap="90 seconds", maximum="2 hours")
+
+
+def test_slices_of_sessions_end_at_multiples_of_the_maximum() -> None:
+    found = [
+        Session(gap=f"{gap} seconds", maximum=f"{gap + more} seconds").cut
+        for gap in range(1, 700, 13)
+        for more in range(0, 4000, 97)
+    ]
+    assert all(cut.range == cut.slide and not cut.phase for cut in found)
+    lengths = sorted({cut.range for cut in found})
+    assert all(larger % smaller == 0 for smaller, larger in pairwise(lengths))
+    assert Session(gap="1 hour", maximum="90 minutes").cut == Window(range="15 minutes")
+    assert Session(gap="1 hour", maximum="1 hour 7 seconds").cut == Window(range="1 second")
+
+
+@pytest.mark.parametrize(
+    ("maximum", "message"),
+    [
+        (600, "maximum=600: sessions are over time, so a maximum is a duration"),
+        ("0 seconds", "maximum='0 seconds' must be longer than nothing"),
+        ("-1 hour", "maximum='-1 hour' must be longer than nothing"),
+        ("4 minutes", "maximum='4 minutes' is shorter than gap='5 minutes'"),
+        ("a while", "maximum='a while'"),
+    ],
+)
+def test_a_maximum_that_no_session_could_have_is_refused(maximum: object, message: str) -> None:
+    with pytest.raises(WindowError, match=message):
+        Session(gap="5 minutes", maximum=maximum)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ import pytest
 from weft.errors import QueryError, WindowError, WorkloadError
 from weft.query.calendar import Calendar
 from weft.query.query import Query
-from weft.query.window import Window
+from weft.query.window import Session, Window
 from weft.query.workload import Workload
 
 YAML = """
@@ -117,6 +117,18 @@ def test_missing_and_binary_files(tmp_path: Path) -> None:
     (tmp_path / "w.sql").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(WorkloadError, match="is not UTF-8 text"):
         Workload.load(tmp_path / "w.sql")
+
+
+def test_sessions_have_a_gap_and_may_have_a_maximum(tmp_path: Path) -> None:
+    entry = {"name": "s", "aggs": {"n": "count(*)"}, "gap": "5 minutes"}
+    capped = entry | {"name": "c", "maximum": "1 hour"}
+    load = Workload.load(write(tmp_path, "w.json", json.dumps([entry, capped])))
+    windows = [query.window for query in load.queries]
+    assert windows == [Session(gap="5 minutes"), Session(gap="5 minutes", maximum="1 hour")]
+    for given in ({"range": "1 hour"}, {}):
+        del (wrong := capped | given)["gap"]
+        with pytest.raises(WorkloadError, match=r"\(c\): maximum is of sessions: give their gap"):
+            Workload.load(write(tmp_path, "w.json", json.dumps([wrong])))
 
 
 def test_calendar_windows_are_by_their_unit_or_their_zone(tmp_path: Path) -> None:

@@ -67,6 +67,64 @@ def test_sessions_of_every_gap_are_those_of_spark(df):
     assert len(report.differences) == 21
 
 
+CAPPED = (
+    ("1 microsecond", "1 microsecond"),
+    ("7 minutes", "7 minutes"),
+    ("3 hours", "1 day"),
+)
+
+
+def loom_with_maxima(df) -> weft.Loom:
+    """Sessions with and without a maximum, of all keys and predicates."""
+    loom = loom_of(df, GAPS[2:4])
+    for number, (gap, maximum) in enumerate(CAPPED):
+        for place, query in enumerate(loom_of(df, [gap]).queries):
+            told = query.to_dict() | {"name": f"m{number}_{place}"}
+            loom.add(weft.Query.from_dict(told).over(weft.Session(gap=gap, maximum=maximum)))
+    return loom
+
+
+def test_sessions_with_a_maximum_are_those_of_their_plain_definition(df):
+    """Beside sessions without one, from the same slices; negative times and null keys too."""
+    loom = loom_with_maxima(df)
+    told = loom.explain(strategy="share_all")
+    assert "sessions by union" in told
+    assert "sessions with a maximum from the slices" in told
+    report = loom.verify(strategy="share_all")
+    assert report.ok, str(report)
+    assert len(report.differences) == 4 * (2 + len(CAPPED))
+
+
+def test_a_session_with_a_maximum_by_itself_is_not_run_as_plain_spark(df):
+    """Spark has no such window, and the plain definition is a join."""
+    loom = weft.Loom(df, time="ts")
+    window = weft.Session(gap="5 minutes", maximum="12 minutes")
+    loom.add(weft.Query("alone", aggs={"n": "count(*)"}, window=window, by="k"))
+    assert "finals in Arrow code" in loom.explain()
+    assert loom.verify().ok
+    with loom.run() as results:
+        ends = {row[0].minute % 12 for row in results["alone"].selectExpr("window.end").collect()}
+    assert 0 in ends
+
+
+def test_the_rewrite_engine_runs_sessions_with_a_maximum_as_they_are(df):
+    loom = weft.Loom(df, time="ts")
+    window = weft.Session(gap="5 minutes", maximum="12 minutes")
+    loom.add(weft.Query("alone", aggs={"n": "count(*)"}, window=window, by="k"))
+    assert loom.verify(engine="rewrite").ok
+
+
+def test_azures_sessions_are_read_and_run(spark, df):
+    loom = weft.Loom(df, time="ts")
+    loom.add(
+        "SELECT k, System.Timestamp() AS e, COUNT(*) AS n FROM t TIMESTAMP BY ts "
+        "GROUP BY k, SessionWindow(minute, 5, 12) OVER (PARTITION BY k)",
+        name="visits",
+    )
+    assert loom.queries[0].window == weft.Session(gap="5 minutes", maximum="12 minutes")
+    assert loom.verify().ok
+
+
 def test_all_answers_fit_one_table(df):
     loom = loom_of(df, GAPS[1:3])
     with loom.run() as results:

@@ -43,6 +43,8 @@ class QueryWindows:
     scale: Scale = UNITS
     lateness: int = 0
     """How much longer than the watermark says its windows stay open, in units of the axis."""
+    maximum: int = 0
+    """Of sessions, the maximum at whose multiples they end; 0 if they have none."""
 
     @classmethod
     def of(
@@ -58,9 +60,19 @@ class QueryWindows:
         lateness: int = 0,
     ) -> QueryWindows:
         """Those of a window."""
-        session = isinstance(window, Session)
-        steps, scale = window.steps, window.scale
-        return cls(query, *steps, since, until, keys, predicate, parts, session, scale, lateness)
+        return cls(
+            query,
+            *window.steps,
+            since,
+            until,
+            keys,
+            predicate,
+            parts,
+            session=isinstance(window, Session),
+            scale=window.scale,
+            lateness=lateness,
+            maximum=(window.maximum or 0) if isinstance(window, Session) else 0,
+        )
 
     def own_frontier(self, frontier: int) -> int:
         """Its windows that end at or before it are closed, `frontier` being the stream's.

@@ -8,11 +8,19 @@
 Two slices are in one session if the later begins at most a gap after the earlier ends, as two rows
 are in Spark. A session of a larger gap is a union of sessions of a smaller one, so gaps are taken
 in ascending order, each from the sessions of the one before.
+
+    maximum M         .    |         M         |        2M         |    slices end there too
+    sessions of g, M       x--x-x--x-x---x--x--x-xx--x--x)[x--x-x--|-g->
+
+A session with a maximum also ends at the first multiple of it that is a maximum or more after its
+first row. Where it ends depends on where it began, so it is no union of others: such sessions are
+made of the slices, one after the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -51,22 +59,31 @@ def combine_sessions(
         table = shards.select([FIRST, LAST, *(c for part in parts for c in part.columns)])
         table = table.take(pa.array(kept)).combine_chunks()
         group = groups.ids[kept]
-        for gap, same in by_gap(services):
-            group, table = _joined(group, table, gap, parts, services)
+        slices = group, table
+        for gap, maximum, same in by_gap(services):
+            blamed = [service for service in services if not service.maximum]
+            if maximum:
+                (group, table), blamed = slices, same
+            group, table = _joined(group, table, gap, maximum, parts, blamed)
             for wished, queries in alike_parts(same).items():
                 yield Combined(
                     queries,
                     flat(table, FIRST).to_numpy(),
                     tuple(holder.take(pa.array(group)) for holder in holders),
                     columns_of(table, parts, wished),
-                    flat(table, LAST).to_numpy() + gap,
+                    session_ends(
+                        flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy(), gap, maximum
+                    ),
                 )
 
 
-def by_gap(services: Sequence[QueryWindows]) -> Iterator[tuple[int, list[QueryWindows]]]:
-    """The gaps that are asked for, ascending, and by whom."""
-    for gap in sorted({service.range for service in services}):
-        yield gap, [service for service in services if service.range == gap]
+def by_gap(services: Sequence[QueryWindows]) -> Iterator[tuple[int, int, list[QueryWindows]]]:
+    """The gaps and maxima asked for, and by whom: first those without maximum, by gap."""
+    found: dict[tuple[int, int], list[QueryWindows]] = {}
+    for service in services:
+        found.setdefault((service.maximum, service.range), []).append(service)
+    for (maximum, gap), same in sorted(found.items(), key=itemgetter(0)):
+        yield gap, maximum, same
 
 
 def alike_parts(services: Sequence[QueryWindows]) -> dict[tuple[int, ...], tuple[int, ...]]:
@@ -89,12 +106,13 @@ def _joined(
     group: Int64,
     table: pa.Table,
     gap: int,
+    maximum: int,
     parts: Sequence[NumberedPart],
     services: Sequence[QueryWindows],
 ) -> tuple[Int64, pa.Table]:
     """Slices, or sessions of a smaller gap, as sessions of a gap: a row each."""
     first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
-    sessions = session_groups(group, first, last, gap)
+    sessions = session_groups(group, first, last, gap, maximum)
     if sessions.distinct:
         return group, table
     try:
@@ -110,8 +128,9 @@ def _guilty(
     first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
     for service in services:
         own = [part for part in parts if part.number in service.parts]
+        sessions = session_groups(group, first, last, service.range, service.maximum)
         try:
-            merge_sessions(table, session_groups(group, first, last, service.range), own)
+            merge_sessions(table, sessions, own)
         except AggregateError:
             yield service.query
 
@@ -132,26 +151,51 @@ def merge_sessions(table: pa.Table, sessions: Groups, parts: Sequence[NumberedPa
     return pa.table(arrays)
 
 
-def session_groups(group: Int64, first: Int64, last: Int64, gap: int | Int64) -> Groups:
+def session_ends(first: Int64, last: Int64, gap: int, maximum: int = 0) -> Int64:
+    """Where sessions end, given their first and last rows: a gap after the last, or by the maximum.
+
+    >>> session_ends(np.array([-3, 0, 1]), np.array([9, 9, 19]), 4, 10)
+    array([10, 10, 20])
+    """
+    ends = last + gap
+    return np.minimum(ends, first + -first % maximum + maximum) if maximum else ends
+
+
+def session_groups(
+    group: Int64, first: Int64, last: Int64, gap: int | Int64, maximum: int = 0
+) -> Groups:
     """The sessions of rows that are sorted by group and first time; `gap` may be one for each row.
+
+    With a maximum no row may span a multiple of it.
 
     >>> at = np.array([0, 4, 9, 0])
     >>> session_groups(np.array([7, 7, 7, 8]), at, at, 4).ids.tolist()
     [0, 0, 1, 2]
+    >>> at = np.arange(1, 30, 3)
+    >>> session_groups(np.zeros(10), at, at, 4, maximum=10).ids.tolist()
+    [0, 0, 0, 0, 0, 0, 0, 1, 1, 1]
     """
     ids = np.empty(len(first), dtype=np.int64)
     gaps = np.broadcast_to(np.asarray(gap, dtype=np.int64), first.shape)
-    return Groups(ids, _number(group, first, last, np.ascontiguousarray(gaps), ids))
+    return Groups(ids, _number(group, first, last, np.ascontiguousarray(gaps), maximum, ids))
 
 
 @njit(cache=True)
-def _number(group: Int64, first: Int64, last: Int64, gap: Int64, ids: Int64) -> int:
+def _number(group: Int64, first: Int64, last: Int64, gap: Int64, maximum: int, ids: Int64) -> int:
     session = -1
-    reach = np.int64(0)
+    reach = cap = np.int64(0)
     for row in range(len(first)):
-        if row == 0 or group[row] != group[row - 1] or first[row] > reach + gap[row]:
+        at = first[row]
+        if (
+            row == 0
+            or group[row] != group[row - 1]
+            or at > reach + gap[row]
+            or (maximum > 0 and at >= cap)
+        ):
             session += 1
             reach = last[row]
+            if maximum > 0:
+                cap = at + -at % maximum + maximum
         elif last[row] > reach:
             reach = last[row]
         ids[row] = session

@@ -132,9 +132,13 @@ def describe_window(window: Window) -> str:
     '12 minutes every 5 minutes'
     >>> describe_window(Calendar(range="1 quarter", slide="1 month", zone="Asia/Tokyo"))
     '3 months every 1 month, Asia/Tokyo'
+    >>> describe_window(Session(gap="5 minutes", maximum="1 hour"))
+    'sessions with gaps of 5 minutes and a maximum of 1 hour'
     """
     if isinstance(window, Session):
-        return f"sessions with gaps of {format_duration(window.gap)}"
+        gaps = f"sessions with gaps of {format_duration(window.gap)}"
+        most = window.maximum
+        return gaps if most is None else f"{gaps} and a maximum of {format_duration(most)}"
     if isinstance(window, Calendar):
         told = window.to_dict()
         moved = "" if told["offset"].startswith("0 ") else f" from {told['offset']}"

@@ -152,6 +152,12 @@ class Layout:
         return any(isinstance(query.window, Session) for query in self.queries)
 
     @property
+    def has_maximum(self) -> bool:
+        """Whether some are sessions with a maximum, which Spark itself has not."""
+        windows = (query.window for query in self.queries)
+        return any(isinstance(window, Session) and window.maximum for window in windows)
+
+    @property
     def has_ends(self) -> bool:
         """Whether combined partials have an `end`, because not every start tells it."""
         return not all(query.window.has_fixed_length for query in self.queries)

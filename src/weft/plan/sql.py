@@ -65,7 +65,7 @@ def views(
         if isinstance(query.window, Session):
             raise PlanError(
                 f"query {query.name!r}: sessions have no SQL over slices: write_query gives the "
-                f"plain statement"
+                f"plain statement, or Azure's of sessions with a maximum"
             )
         if not query.window.has_fixed_length:
             raise PlanError(

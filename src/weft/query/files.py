@@ -7,7 +7,8 @@ queries:
     range: 12 minutes       # an integer on an integer axis
     slide: 5 minutes        # left out: the window tumbles
     offset: 1 minute        # optional
-                            # gap: 30 minutes instead of these: sessions
+                            # gap: 30 minutes instead of these: sessions;
+                            # and maximum: 2 hours: as Azure's, which end by that too
                             # range: 3 months, slide: 1 month, zone: Europe/Berlin: a calendar's
     where: volume > 50000
     by: [symbol]
@@ -41,7 +42,11 @@ from weft.query.workload import Workload
 
 _TOP = ("queries", "rate")
 _WINDOW = ("range", "slide", "offset", "zone")
-_QUERY = ("name", "aggs", *_WINDOW, "gap", "where", "by", "having", "limits", "owner", "lateness")
+_SESSION = ("gap", "maximum")
+_QUERY = (
+    *("name", "aggs", *_WINDOW, *_SESSION, "where", "by", "having", "limits", "owner"),
+    "lateness",
+)
 _SUFFIXES = (".yaml", ".yml", ".json", ".sql")
 
 
@@ -128,7 +133,8 @@ def read_entry(entry: Any, position: int) -> list[Query]:
             found = [query.late_by(entry["lateness"]) for query in found]
         return [query.owned(entry.get("owner") or query.owner) for query in found]
     _check_fields(entry, _QUERY, "a query")
-    for field in ("name", "aggs", *(("range",) if entry.get("gap") is None else ())):
+    sessions = any(entry.get(name) is not None for name in _SESSION)
+    for field in ("name", "aggs", *(() if sessions else ("range",))):
         if field not in entry:
             raise WorkloadError(f"{field} is missing")
     window = _window(entry)
@@ -143,10 +149,13 @@ def read_entry(entry: Any, position: int) -> list[Query]:
 def _window(entry: Mapping[str, Any]) -> Window:
     """The windows of an entry, or its sessions."""
     given = {name: entry[name] for name in _WINDOW if entry.get(name) is not None}
-    if entry.get("gap") is not None:
+    sessions = {name: entry[name] for name in _SESSION if entry.get(name) is not None}
+    if "gap" in sessions:
         if given:
             raise WorkloadError(f"gap is of sessions, which have no {', no '.join(given)}")
-        return Session(gap=entry["gap"])
+        return Session(**sessions)
+    if sessions:
+        raise WorkloadError("maximum is of sessions: give their gap too, such as gap: 5 minutes")
     if "zone" in given or is_calendar(given["range"]):
         return Calendar(**given)
     return Window(**given)

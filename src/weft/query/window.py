@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from itertools import accumulate
 from operator import mul
 from typing import Any, Literal, TypeAlias
@@ -142,7 +141,7 @@ class Window:
     def from_dict(cls, data: dict[str, Any]) -> Window:
         """Read what `to_dict` wrote."""
         if "gap" in data:
-            return Session(gap=timedelta(microseconds=data["gap"]))
+            return Session.of_micros(**data)
         if "zone" in data:
             from weft.query.calendar import Calendar
 
@@ -157,6 +156,7 @@ class Window:
         return f"Window({', '.join(terms)})"
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class Session(Window):
     """Sessions: rows of a group belong together while no two neighbours are more than `gap` apart.
 
@@ -165,14 +165,25 @@ class Session(Window):
     no longer than the gap are: sessions of every gap are put together from the same slices, each of
     which knows its first and last time.
 
+    With a `maximum`, as Azure Stream Analytics has it, a session also ends at the first multiple of
+    the maximum, counted from the epoch, that is at least a maximum after its first row. It lasts at
+    most twice the maximum; a row at that moment, or later, begins another. Slices end at those
+    multiples too.
+
     >>> s = Session(gap="7 minutes")
     >>> s, s.range, s.cut
     (Session(gap='7 minutes'), 420000000, Window(range='5 minutes', slide='5 minutes'))
     >>> s == Window(range="7 minutes")
     False
+    >>> s = Session(gap="7 minutes", maximum="12 minutes")
+    >>> s, s.cut
+    (Session(gap='7 minutes', maximum='12 minutes'), Window(range='1 minute', slide='1 minute'))
     """
 
-    def __init__(self, *, gap: Duration) -> None:
+    maximum: int | None
+    """How long a session may be before it ends at the next multiple of this, in microseconds."""
+
+    def __init__(self, *, gap: Duration, maximum: Duration | None = None) -> None:
         if isinstance(gap, int):
             raise WindowError(
                 f"gap={quoted(gap)}: sessions are over time, so a gap is a duration such as "
@@ -180,6 +191,17 @@ class Session(Window):
             )
         super().__init__(range=parse_gap(gap))
         object.__setattr__(self, "axis", "time")
+        object.__setattr__(self, "maximum", _parse_maximum(maximum, gap, self.gap))
+
+    @classmethod
+    def of_micros(cls, gap: int, maximum: int | None = None) -> Session:
+        """Sessions from microseconds.
+
+        >>> Session.of_micros(60_000_000, 600_000_000)
+        Session(gap='1 minute', maximum='10 minutes')
+        """
+        longest = None if maximum is None else format_duration(maximum)
+        return cls(gap=format_duration(gap), maximum=longest)
 
     @property
     def gap(self) -> int:
@@ -188,8 +210,12 @@ class Session(Window):
 
     @property
     def cut(self) -> Window:
-        """A tumbling window no longer than the gap; of two gaps, one's divides the other's."""
-        step = max(step for step in _STEPS if step <= self.gap)
+        """A tumbling window no longer than the gap; of two sessions, one's divides the other's.
+
+        It divides the maximum, so that a session that ends there ends with a slice.
+        """
+        whole = self.maximum or 0
+        step = max(step for step in _STEPS if step <= self.gap and whole % step == 0)
         return Window.of_units(step, step)
 
     def progressions(self) -> tuple[tuple[int, int], ...]:
@@ -203,10 +229,11 @@ class Session(Window):
 
     def to_dict(self) -> dict[str, Any]:
         """The session as JSON values; `Window.from_dict` reads it back."""
-        return {"gap": self.gap}
+        return {"gap": self.gap} | ({"maximum": self.maximum} if self.maximum else {})
 
     def __repr__(self) -> str:
-        return f"Session(gap={format_duration(self.gap)!r})"
+        given = (f"{name}={format_duration(at)!r}" for name, at in self.to_dict().items())
+        return f"Session({', '.join(given)})"
 
 
 def parse_gap(gap: Duration) -> int:
@@ -214,6 +241,26 @@ def parse_gap(gap: Duration) -> int:
     found = parse_duration(gap, "gap")
     if found <= 0:
         raise WindowError(f"gap={quoted(gap)} must be longer than nothing")
+    return found
+
+
+def _parse_maximum(maximum: Duration | None, gap: Duration, micros: int) -> int | None:
+    """A session's maximum in microseconds: no shorter than its gap, so that one row's fits."""
+    if maximum is None:
+        return None
+    given = f"maximum={quoted(maximum)}"
+    if isinstance(maximum, int):
+        raise WindowError(
+            f"{given}: sessions are over time, so a maximum is a duration such as '1 hour'"
+        )
+    found = parse_duration(maximum, "maximum")
+    if found <= 0:
+        raise WindowError(f"{given} must be longer than nothing")
+    if found < micros:
+        raise WindowError(
+            f"{given} is shorter than gap={quoted(gap)}: the session of a single row lasts a gap, "
+            f"so a maximum is at least that long"
+        )
     return found
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from weft.errors import QueryError
 from weft.query.query import Query
 from weft.query.sql import write_query
+from weft.query.sql.dialect import DialectName
+from weft.query.window import Session
 
 
 def shown_sql(query: Query) -> str:
@@ -25,11 +27,16 @@ def shown_sql(query: Query) -> str:
     """
     try:
         if query.finish is None:
-            return write_query(query)
+            return write_query(query, _dialect(query))
         plain = Query.from_dict({**query.to_dict(), "finish": None})
         parts = "".join(f"-- weft_answers_{at} are those of {name!r}\n"
                         for at, name in enumerate(query.finish.parts, start=1))  # fmt: skip
-        answers = write_query(plain)
+        answers = write_query(plain, _dialect(query))
         return f"-- weft_answers_0 are the answers of\n{answers};\n{parts}\n{query.finish.sql}"
     except QueryError:  # calendar windows, which no dialect has as a function
         return f"-- {query!r}".replace("\n", "\n-- ")
+
+
+def _dialect(query: Query) -> DialectName:
+    """Spark SQL, but for sessions with a maximum, which Azure Stream Analytics alone has."""
+    return "asa" if isinstance(query.window, Session) and query.window.maximum else "spark"

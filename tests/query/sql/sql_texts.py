@@ -26,6 +26,7 @@ def summary(query: Query) -> str:
     lengths = f"{show(window.range)} / {show(window.slide)}"
     if isinstance(window, Session):
         lengths = f"sessions of {show(window.gap)}"
+        lengths += f" up to {show(window.maximum)}" if window.maximum else ""
     lengths += f" + {show(window.phase)}" if window.phase else ""
     terms = [query.name, f"{source.table}.{source.time}" if source else "-", lengths]
     terms += [f"where {query.where}"] if query.where else []

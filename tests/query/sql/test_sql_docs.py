@@ -19,7 +19,7 @@ FORMS = [
 
 
 def test_the_documents_are_found() -> None:
-    assert len(STATEMENTS) == 8
+    assert len(STATEMENTS) == 9
     assert len(FORMS) == 8
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from weft.query.query import Query
 from weft.query.source import Source
 from weft.query.sql import parse_query, write_query
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 DIALECTS = ("spark", "cql", "asa", "flink")
 DAY = 86_400_000_000
@@ -78,10 +78,12 @@ def windows_of(dialect: str) -> st.SearchStrategy[Window]:
         )  # fmt: skip
     if dialect == "asa":
         slides = st.sampled_from([DAY // n for n in (1, 2, 24, 96, 1440, 8640, 86_400, 864_000)])
-        return st.builds(
+        fixed = st.builds(
             lambda s, n, o: Window.of_units(min(n, 7 * DAY // s) * s, s, o),
             slides, st.integers(1, 50), st.integers(-(10**9), 10**9),
         )  # fmt: skip
+        sessions = st.builds(lambda gap, more: Session.of_micros(gap, gap + more), micros, micros)
+        return fixed | sessions
     even = st.builds(
         lambda s, n, o: Window.of_units(n * s * 1000, s * 1000, o * 1000),
         whole, st.integers(1, 80), whole,

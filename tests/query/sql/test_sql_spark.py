@@ -150,7 +150,7 @@ def test_no_statement_is_no_query() -> None:
             QueryError,
             "is that of another output",
         ),
-        (f"SELECT vector_sum(x) m FROM t GROUP BY {WINDOW}", AggregateError, "its elements"),
+        (f"SELECT vector_sum(x) m FROM t GROUP BY {WINDOW}", AggregateError, "sum each element"),
         (f"SELECT sum(x m FROM t GROUP BY {WINDOW}", ExpressionError, "cannot be read as Spark"),
         (
             f"SELECT count(*) n FROM t WHERE rand() > 1 GROUP BY {WINDOW}",

@@ -10,9 +10,10 @@ from weft.errors import QueryError
 from weft.query.query import Query
 from weft.query.source import Source
 from weft.query.sql import parse_query, write_query
-from weft.query.window import Window
+from weft.query.window import Session, Window
 
 TEN = Window(range="10 minutes", slide="5 minutes")
+CAPPED = Session(gap="5 minutes", maximum="1 hour")
 
 
 def query(agg: str = "count(*)", window: Window = TEN, **rest: Any) -> Query:
@@ -27,6 +28,11 @@ def query(agg: str = "count(*)", window: Window = TEN, **rest: Any) -> Query:
         ("cql", query(window=Window(range="12 minutes", slide="5 minutes")), "no other offset"),
         ("cql", query(having="window.start > TIMESTAMP '2024-01-01'"), r"cannot ask for window.st"),
         ("asa", query(window=Window(range=5)), "on an integer axis"),
+        ("asa", query(window=Session(gap="5 minutes")), "sessions have a maximum"),
+        ("asa", query(window=Session(gap="1 day", maximum="8 days")), "at most 7 days"),
+        ("spark", query(window=CAPPED), "has no sessions with a maximum"),
+        ("flink", query(window=CAPPED), "has no sessions with a maximum"),
+        ("cql", query(window=CAPPED), "has no sessions that mean the same"),
         ("asa", query(window=Window(range="8 days", slide="1 day")), "at most 7 days"),
         ("asa", query(window=Window(range="12 minutes", slide="5 minutes")), "divide its size"),
         ("asa", query(window=Window(range="50 minutes")), "divide a day"),

@@ -141,6 +141,45 @@ def test_sessions_come_and_go_on_a_running_stream(spark, feed, tmp_path):
     assert len(stores) == 1
 
 
+def test_sessions_with_a_maximum_are_those_of_a_batch(spark, feed, tmp_path):
+    """Beside others of the same store, over restarts; no row is late, so all rows count."""
+    aggs = {"n": "count(*)", "total": "sum(x)", "who": "collect_set(g)"}
+    capped = [
+        Query("short", aggs=aggs, window=Session(gap="20 seconds", maximum="1 minute"), by=["k"]),
+        Query("long", aggs=aggs, window=Session(gap="2 minutes", maximum="7 minutes"), by=["k"]),
+        Query("all", aggs=aggs, window=Session(gap="10 seconds", maximum="3 minutes")),
+        Query(
+            "some",
+            aggs={"n": "count(*)"},
+            window=Session(gap="20 seconds", maximum="1 minute"),
+            by=["g"],
+            where="x > 5",
+            having="count(*) > 1",
+        ),
+    ]
+    queries = [*capped, QUERIES[1]]
+    feed.minutes(0, 10, rows=300)
+    begin(spark, feed, tmp_path, queries).await_termination()
+    feed.minutes(9, 20, rows=300, late=4)
+    running = begin(spark, feed, tmp_path, queries)
+    assert "those with a maximum have stretches apart" in running.explain()
+    running.await_termination()
+    feed.minutes(21, 24, rows=100)
+    feed.end()
+    running = begin(spark, feed, tmp_path, queries)
+    running.await_termination()
+    from weft.spark.verify.native import native
+
+    limit = START + 900_000 * MINUTE
+    for query in queries:
+        assert running.status().query(query.name).late_rows == 0
+        expected = native(feed.batch(spark), AXIS, query)
+        closed = expected.where(f"unix_micros(window.end) + floor(rand()) < {limit}L")
+        got = rows(read_results(spark, str(tmp_path / "out"), query.name).collect())
+        assert_same(query.name, got, rows(closed.collect()))
+        assert sum(got.values()) > 3
+
+
 def test_early_answers_of_sessions_are_refused(spark, feed, tmp_path):
     with pytest.raises(EngineError, match=r"'gap1'.*output_mode='append'"):
         begin(spark, feed, tmp_path, QUERIES[:1], output_mode="update")

@@ -112,6 +112,8 @@ def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
     for tree in trees:
         if tree.is_session:
             lines.append(f"run: store {tree.number}: sessions of every gap from open stretches")
+            if any(window.maximum for window in tree.services):
+                lines.append(f"run: store {tree.number}: those with a maximum have stretches apart")
         if uneven_windows(tree):
             lines.append(f"run: store {tree.number}: calendar windows from gathered slices")
         for lane in lanes_of(tree):

@@ -9,6 +9,12 @@ to that gap, its session has been answered, or its rows came too late to be take
 ascending order, so one number tells. As in Spark, a row is late for a gap if the session that it
 would begin ends at or before the watermark of the micro-batch before, and a session that has been
 answered takes no more rows.
+
+Sessions with a maximum have lanes of their own, one for each gap, maximum and time at which queries
+came: where they end depends on where they began. Two rows of a group no more than a gap apart, with
+no multiple of the maximum between them, are in one session wherever it began, so a stretch never
+spans such a multiple. Of stretches in order of time, each goes on with the session before it or
+begins one; those of a group end in that order, so what is over is over for good.
 """
 
 from __future__ import annotations
@@ -31,6 +37,7 @@ from weft.engine.sessions import (
     by_gap,
     columns_of,
     merge_sessions,
+    session_ends,
     session_groups,
 )
 from weft.engine.shards import FRAGMENT, SLICE, NumberedPart, ShardSchema, flat
@@ -48,13 +55,26 @@ PIECE = 512 * 1024
 
 
 def session_lanes(tree: TreeProgram) -> list[Lane]:
-    """The sessions of a tree by keys and predicate: each lane keeps stretches of its own."""
-    return windows_by_lane(tree.services) if tree.is_session else []
+    """The sessions of a tree by keys and predicate: each lane keeps stretches of its own.
+
+    With a maximum, also by gap, maximum and the time from which on rows count.
+    """
+    if not tree.is_session:
+        return []
+    found: dict[tuple[int, int, int], list[QueryWindows]] = {}
+    for window in tree.services:
+        apart = (window.range, window.maximum, window.since) if window.maximum else (0, 0, 0)
+        found.setdefault(apart, []).append(window)
+    return [lane for windows in found.values() for lane in windows_by_lane(windows)]
 
 
 def lane_name(tree: TreeProgram, lane: Lane) -> str:
     """The name of a lane's pieces in the state."""
-    return f"w{lane.name(tree)[1:]}"
+    name, window = f"w{lane.name(tree)[1:]}", lane.windows[0]
+    if not window.maximum:
+        return name
+    since = f"@{window.since}" if window.since > -FAR else ""
+    return f"{name}~{window.range}<{window.maximum}{since}"
 
 
 def session_answers(
@@ -79,6 +99,7 @@ class OpenSessions:
         self.bucket, self.tree, self.lane = bucket, tree, lane
         self.name = lane_name(tree, lane)
         self.gaps = np.array(lane.ranges, dtype=np.int64)
+        self.maximum = lane.windows[0].maximum
         self.keys = [key for key in tree.schema.keys if key.number in lane.keys]
         self.parts: list[NumberedPart] = [tree.part(number) for number in lane.parts]
         self.since = np.array(sorted({window.since for window in lane.windows}), dtype=np.int64)
@@ -126,6 +147,7 @@ class OpenSessions:
         """Stretches of a group joined that are in one session for every gap that takes them.
 
         Stretches before and after the moment at which a query came are not joined: it has but one.
+        Neither are those before and after a multiple of the maximum, at which a session may end.
         """
         spent = self._spent(flat(table, SPENT).to_numpy())
         first = flat(table, FIRST).to_numpy()
@@ -138,6 +160,9 @@ class OpenSessions:
         apart[:1] = True
         apart[1:] = (group[1:] != group[:-1]) | (spent[1:] != spent[:-1])
         apart[1:] |= epoch[order][1:] != epoch[order][:-1]
+        if self.maximum:
+            span = first[order] // self.maximum
+            apart[1:] |= span[1:] != span[:-1]
         firsts, lasts = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
         stretches = session_groups(np.cumsum(apart), firsts, lasts, self.gaps[spent])
         if stretches.distinct:
@@ -167,14 +192,15 @@ class OpenSessions:
         table, group = table.take(pa.array(order)).combine_chunks(), group[order]
         first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
         spent = self._spent(flat(table, SPENT).to_numpy())
-        for at, (gap, windows) in enumerate(by_gap(self.lane.windows)):
+        for at, (gap, maximum, windows) in enumerate(by_gap(self.lane.windows)):
             rows = np.flatnonzero(spent <= at)
             if not len(rows):
                 continue
-            sessions = session_groups(group[rows], first[rows], last[rows], gap)
-            ends = np.full(sessions.count, -FAR)
-            np.maximum.at(ends, sessions.ids, last[rows])
-            closed = rows[(ends + gap <= watermark)[sessions.ids]]
+            sessions = session_groups(group[rows], first[rows], last[rows], gap, maximum)
+            latest = np.full(sessions.count, -FAR)
+            np.maximum.at(latest, sessions.ids, last[rows])
+            ends = session_ends(first[rows][sessions.first], latest, gap, maximum)
+            closed = rows[(ends <= watermark)[sessions.ids]]
             if not len(closed):
                 continue
             asked = [w for w in windows if w.query not in self.bucket.program.silent]
@@ -196,7 +222,7 @@ class OpenSessions:
             return
         some = table.take(pa.array(rows)).combine_chunks()
         first, last = flat(some, FIRST).to_numpy(), flat(some, LAST).to_numpy()
-        sessions = session_groups(group[rows], first, last, gap)
+        sessions = session_groups(group[rows], first, last, gap, self.maximum)
         keys = {
             key.number: flat(some, key.column).take(pa.array(sessions.first)) for key in self.keys
         }
@@ -209,12 +235,13 @@ class OpenSessions:
                 made = merge_sessions(some, sessions, parts)
             except AggregateError as error:
                 raise named(queries, error) from error
+            first, last = flat(made, FIRST).to_numpy(), flat(made, LAST).to_numpy()
             yield Combined(
                 queries,
-                flat(made, FIRST).to_numpy(),
+                first,
                 tuple(keys[number] for number in self.lane.keys),
                 columns_of(made, parts, wished),
-                flat(made, LAST).to_numpy() + gap,
+                session_ends(first, last, gap, self.maximum),
             )
 
     # The state.
@@ -272,14 +299,21 @@ class OpenSessions:
         for at in range(len(pieces), len(before["pieces"])):
             self.bucket.remove_piece(f"{self.name}/{at}")
         if table.num_rows:
-            spent = self._spent(flat(table, SPENT).to_numpy())
             self.bucket.index.sessions[self.name] = {
                 "pieces": pieces,
                 "stretches": table.num_rows,
-                # No session ends before this: until then, and while no rows come, it is not read.
-                "due": int((flat(table, LAST).to_numpy() + self.gaps[spent]).min()),
+                "due": self._due(table),
             }
         self._changed = False
+
+    def _due(self, table: pa.Table) -> int:
+        """No session ends before this: until then, and while no rows come, it is not read."""
+        spent = self._spent(flat(table, SPENT).to_numpy())
+        ends = flat(table, LAST).to_numpy() + self.gaps[spent]
+        if self.maximum:
+            span = flat(table, FIRST).to_numpy() // self.maximum
+            ends = np.minimum(ends, (span + 1) * self.maximum)
+        return int(ends.min())
 
 
 def discard_sessions(bucket: Bucket, live: set[str]) -> None:

@@ -8,13 +8,15 @@
 
 Its windows leave out their start and take in their end. Times are whole microseconds in Spark, so
 `(start, end]` is `[start + 1 microsecond, end + 1 microsecond)`: an offset more, and exact.
+Sessions begin with a row, and end by a timeout or a maximum: they are `weft.Session`.
 """
 
 from __future__ import annotations
 
 from weft.errors import QueryError
+from weft.query.sql.asa_sessions import without_partitions
 from weft.query.sql.asa_statements import in_spark
-from weft.query.sql.asa_windows import FORM, HOPPING, TUMBLING, frame, read_windows
+from weft.query.sql.asa_windows import FORM, HOPPING, SESSIONS, TUMBLING, frame, read_windows
 from weft.query.sql.asa_words import WORDS
 from weft.query.sql.cursor import Cursor, clause
 from weft.query.sql.dialect import Dialect, ParsedSelect
@@ -97,7 +99,7 @@ def _take_out(
 
 
 def _is_window(node: Node) -> bool:
-    return is_call(node, *TUMBLING, *HOPPING, "windows")
+    return is_call(node, *TUMBLING, *HOPPING, *SESSIONS, "windows")
 
 
 def _is_system(node: Node) -> bool:
@@ -126,8 +128,8 @@ ASA = Dialect(
     read=read,
     frame=frame,
     words=WORDS,
+    simplified=without_partitions,
     refused={
-        **dict.fromkeys(("SESSIONWINDOW", "SESSION"), f"a session {_NO_LENGTH}"),
         **dict.fromkeys(
             ("SLIDINGWINDOW", "SLIDING"), f"a window that ends at every event {_NO_LENGTH}"
         ),

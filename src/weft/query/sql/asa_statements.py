@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from weft.errors import QueryError
 from weft.query.duration import format_duration
 from weft.query.names import quoted_name
-from weft.query.sql.asa_windows import HOPPING, TUMBLING, length_of, window_of
+from weft.query.sql.asa_sessions import item_without_partition
+from weft.query.sql.asa_windows import HOPPING, SESSIONS, TUMBLING, window_of
 from weft.query.sql.asa_words import WORDS
 from weft.query.sql.blocks import Block, blocks
 from weft.query.sql.in_spark import STREAM_TIME, calls_in_spark
@@ -26,6 +27,7 @@ from weft.query.sql.select import Select
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Name
+from weft.query.window import Session
 
 STEP_TIME = "weft_step_time"
 """The time of a step's answers, where the step has no name for it."""
@@ -38,7 +40,7 @@ _REFUSED = {
     "APPLY": "makes several rows of one: apply it to the stream first",
 }
 _END = "({}.end - INTERVAL '0.000001' SECOND)"
-"""What Azure calls the time of a window's answer."""
+"""What Azure calls the time of a window's answer; a session's end is that time itself."""
 
 
 def in_spark(sql: str) -> str:
@@ -125,9 +127,10 @@ def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, times: dict
     begin, end = block.clauses["SELECT"]
     group = block.clauses.get("GROUP")
     keys = [] if group is None else split(tokens[group[0] + 2 : group[1]])
+    keys = [item_without_partition(sql, key, keys) for key in keys]
     calls = {at: _window_call(sql, key, time) for at, key in enumerate(keys)}
     window = next((call for call in calls.values() if call is not None), None)
-    now = time if window is None else _END.format(window.partition("(")[0])
+    now = time if window is None else _end(window.partition("(")[0])
     items = [_item(item, now) for item in split(_without_into(tokens[begin + 1 : end]))]
     if window is not None and _defines(tokens, block) and not _shows_time(tokens, block):
         items.append(f"{now} AS {STEP_TIME}")
@@ -204,22 +207,33 @@ def _shows_time(tokens: Sequence[Token], block: Block) -> bool:
 def _window_call(sql: str, key: Sequence[Token], time: str) -> str | None:
     """A window of GROUP BY as a function of Spark's; None if the key is none."""
     name = key[0].word.lower() if key else ""
-    sessions = name in ("sessionwindow", "session")
-    if len(key) < 3 or key[1].text != "(" or not (name in (*TUMBLING, *HOPPING) or sessions):
+    if len(key) < 3 or key[1].text != "(" or name not in (*TUMBLING, *HOPPING, *SESSIONS):
         return None
     text = sql[key[0].start : key[-1].end]
     node = read_expression(text)
     select = Select(text, "", 0, (), Name(("t",)), None, (), None)
     assert isinstance(node, Call)
-    if not sessions:
-        window = window_of(select, node)
+    window = window_of(select, node)
+    if not isinstance(window, Session):
         lengths = (window.range, window.slide, window.phase)
         listed = ", ".join(f"'{format_duration(length)}'" for length in lengths)
         return f"window({time}, {listed})"
-    if len(node.args) != 2:
-        raise QueryError(place(text, 0, "a session that ends after a time at the latest"))
-    gap = length_of(select, "gap", node.args[0], node.args[1])
-    return f"session_window({time}, '{format_duration(gap)}')"
+    if window.maximum is not None:
+        raise QueryError(
+            place(
+                text,
+                0,
+                "a session with a maximum is served in one SELECT of aggregates over a stream; "
+                "there is more in this statement (steps, joins, DATEDIFF and the like), so that it "
+                "is put into Spark SQL, which has no such window: make the SELECT with the session "
+                "a statement of its own, or leave the maximum out",
+            )
+        )
+    return f"session_window({time}, '{format_duration(window.gap)}')"
+
+
+def _end(window: str) -> str:
+    return f"{window}.end" if window == "session_window" else _END.format(window)
 
 
 def _item(tokens: Sequence[Token], now: str) -> str:

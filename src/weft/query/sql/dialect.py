@@ -58,6 +58,8 @@ class StatementFrame:
     """Items of GROUP BY that make the window."""
     columns: tuple[str, ...] = ()
     """Names that the window takes, so that nothing of the query may have them."""
+    partitioned: bool = False
+    """Whether the item of GROUP BY says over which keys it is."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class Dialect:
     frame: Callable[[Window, str, str], StatementFrame]
     """The frame of a window over a table and its time column; both are written already."""
     words: Vocabulary
+    simplified: Callable[[str, tuple[Token, ...]], tuple[Token, ...]] | None = None
+    """The tokens without what only says again what the rest does; refused if it says more."""
     refused: dict[str, str] = field(default_factory=dict)
     """Calls (in upper case) that cannot be shared, and why."""
     in_spark: Callable[[str], str] | None = None

@@ -359,6 +359,8 @@ def _whole(statement: _Statement, name: str | None, place_name: str, dialect: st
 
 def _asked(sql: str, tokens: tuple[Token, ...], dialect: str) -> ParsedSelect:
     known = _dialect(sql, tokens, dialect)
+    if known.simplified is not None:
+        tokens = known.simplified(sql, tokens)
     if not known.reads_spark:
         refuse_statement(sql, tokens, known.refused)
     known.words.refuse_tokens(sql, tokens)

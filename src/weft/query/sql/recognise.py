@@ -61,6 +61,7 @@ def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
             continue
         if (
             called in _ASA_CALLS
+            or (called == "SESSION" and _is_of_azure(tokens, index))
             or (token.word, after) == ("TIMESTAMP", "BY")
             or (
                 (token.word, after) == ("SYSTEM", ".")
@@ -109,11 +110,13 @@ def _is_risingwave(tokens: tuple[Token, ...], index: int) -> bool:
 
 
 def _is_of_azure(tokens: tuple[Token, ...], index: int) -> bool:
-    """`Hop(minute, 5)`, where Flink has `HOP(TABLE t, ...)` or `HOP(time, INTERVAL ...)`."""
+    """`Hop(minute, 5)`, where Flink has `HOP(TABLE t, ...)` or `HOP(time, INTERVAL ...)`.
+
+    So is `Session(Timeout(minute, 5), ...)`.
+    """
     inside = tokens[index + 2 : index + 5]
-    return (
-        tokens[index].word in ("HOP", "SESSION")
-        and len(inside) == 3
-        and inside[1].text == ","
-        and inside[2].kind == "number"
-    )
+    if tokens[index].word not in ("HOP", "SESSION") or len(inside) < 3:
+        return False
+    if inside[0].word in ("TIMEOUT", "MAXDURATION") and inside[1].text == "(":
+        return True
+    return inside[1].text == "," and inside[2].kind == "number"

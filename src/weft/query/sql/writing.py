@@ -61,8 +61,8 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
     source = query.source
     if query.finish is not None:
         raise QueryError("SQL over the answers of windows cannot be translated")
-    if isinstance(query.window, Session) and dialect.name not in ("spark", "flink"):
-        raise QueryError(f"{dialect.title} has no sessions that mean the same as Spark's")
+    if isinstance(query.window, Session):
+        _check_session(query.window, dialect)
     if isinstance(query.window, Calendar):
         raise QueryError(
             f"no dialect has a window function for calendar windows ({query.window!r}): in Spark "
@@ -83,7 +83,9 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
     for column in frame.columns:
         if column in used:
             raise QueryError(f"{column} is a column of the window there: rename the query's own")
-    grouped = [*frame.group, *(words.write(key) for key in keys.values())]
+    listed = [words.write(key) for key in keys.values()]
+    by = f" OVER (PARTITION BY {', '.join(listed)})" if frame.partitioned and listed else ""
+    grouped = [*(f"{item}{by}" for item in frame.group), *listed]
     items = [*frame.shown]
     items += [_item(dialect, node, name) for name, node in keys.items()]
     items += [f"{words.write(node)} AS {words.name(name)}" for name, node in outputs.items()]
@@ -97,6 +99,19 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
         having = _having(dialect, read_expression(query.having), {**keys, **outputs}, window)
         lines.append(f"HAVING {write(having)}")
     return "\n".join(lines)
+
+
+def _check_session(window: Session, dialect: Dialect) -> None:
+    """Refuse sessions that a dialect has not."""
+    if dialect.name == "asa":
+        return
+    if dialect.name not in ("spark", "flink"):
+        raise QueryError(f"{dialect.title} has no sessions that mean the same as Spark's")
+    if window.maximum is not None:
+        raise QueryError(
+            f"{dialect.title} has no sessions with a maximum, and {window!r} has one: leave it "
+            f"out, or write the query for Azure Stream Analytics"
+        )
 
 
 def _item(dialect: Dialect, key: Node, name: str) -> str:

@@ -48,7 +48,7 @@ def choose(
     alone = len(targets) == 1 and targets[0].window.overlap <= NATIVE_OVERLAP
     # Spark's own first and last are of any row; weft's are by event time, alone or shared.
     timed = any(call.function in BY_ORDER for query in layout.queries for call in query.calls)
-    if alone and structure == "auto" and not timed:
+    if alone and structure == "auto" and not timed and not layout.has_maximum:
         return RunChoice("native", "one window by itself")
     if engine == "rewrite":
         if layout.has_ends:

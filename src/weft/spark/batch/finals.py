@@ -62,7 +62,10 @@ def finals(
 def final_choices(shards: DataFrame, layout: Layout, structure: str = "auto") -> list[str]:
     """How the slices of each part are combined into answers, and why."""
     if layout.is_session:
-        return ["sessions by union: those of a gap from those of the next smaller one"]
+        lines = ["sessions by union: those of a gap from those of the next smaller one"]
+        if layout.has_maximum:
+            lines.append("sessions with a maximum from the slices, one after the other")
+        return lines
     arrow = arrow_schema(shards.select(*layout.part_columns).schema)
     asks = max(1, sum(len(grouping.targets) for grouping in layout.grouping_sets))
     found: dict[str, list[str]] = {}

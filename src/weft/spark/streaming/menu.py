@@ -158,6 +158,8 @@ class Menu:
             tuple((output.name, output.native) for output in query.outputs),
         )
         if shape not in self.shapes:
+            if isinstance(query.window, Session) and query.window.maximum:
+                query = query.over(Session.of_micros(query.window.gap))  # plain Spark has that one
             schema = nullable_schema(native(self.df, self.axis, query).schema)
             self.shapes[shape] = schema, arrow_schema(schema)
         return self.shapes[shape]

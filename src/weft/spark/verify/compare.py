@@ -139,6 +139,8 @@ def _counts(pairs: Sequence[Pair]) -> DataFrame:
 
 
 VERDICTS = ("missing", "extra", "differing")
+_PLAIN = {"weft.compared": True}
+"""In the place of the mark of Spark's sessions, by which it would join those that touch."""
 
 
 def _side(pair: Pair, side: str) -> DataFrame:
@@ -154,7 +156,7 @@ def _side(pair: Pair, side: str) -> DataFrame:
     return frame.select(
         F.lit(pair.name).alias("name"),
         F.lit(side).alias("side"),
-        *(F.col(_quoted(name)).alias(f"k{i}") for i, name in enumerate(pair.keys)),
+        *(F.col(_quoted(n)).alias(f"k{i}", metadata=_PLAIN) for i, n in enumerate(pair.keys)),
         F.struct(*(vals or [nothing])).alias("vals"),
         F.struct(*(scales or [nothing])).alias("scales"),
     )

@@ -13,6 +13,7 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.calendar import Calendar
 from weft.query.query import Query
 from weft.query.window import Session, Window
+from weft.spark.verify.capped_sessions import with_sessions
 
 _TIME, _HAVING = "weft_time", "weft_having"
 
@@ -24,10 +25,11 @@ def native(
 
     Where Spark's `window()` refuses (a slide longer than the range, an integer axis) the same
     windows are made with `explode` of the starts, which is what `window()` itself expands to.
+    Sessions with a maximum, which Spark has not, are found in the sorted times of every group.
     `extra` are further aggregates to compute beside the query's.
     """
     rows = df.where(F.expr(query.where)) if query.where else df
-    rows, window = windowed(rows, axis, query.window)
+    rows, window = windowed(rows, axis, query.window, [key.native for key in query.keys])
     keys = [F.expr(key.native).alias(key.name) for key in query.keys]
     aggregates = [F.expr(output.native).alias(output.name) for output in query.outputs]
     aggregates += [F.expr(sql).alias(name) for name, sql in (extra or {}).items()]
@@ -61,8 +63,15 @@ def union(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(DataFrame.unionAll, frames)
 
 
-def windowed(rows: DataFrame, axis: TimeAxis, window: Window) -> tuple[DataFrame, Column]:
-    """Rows, and the column to group them by: each row once for each window that it is in."""
+def windowed(
+    rows: DataFrame, axis: TimeAxis, window: Window, keys: Sequence[str] = ()
+) -> tuple[DataFrame, Column]:
+    """Rows, and the column to group them by: each row once for each window that it is in.
+
+    `keys` is SQL of what sessions with a maximum are grouped by.
+    """
+    if isinstance(window, Session) and window.maximum:
+        return with_sessions(rows, axis, window, keys)
     if isinstance(window, Session):
         return rows, F.session_window(F.col(axis.quoted), f"{window.gap} microseconds")
     if isinstance(window, Calendar):

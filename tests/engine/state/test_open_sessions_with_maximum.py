@@ -1,0 +1,198 @@
+"""Sessions with a maximum over a simulated stream, without Spark, against a small model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_open_sessions import ROW, Definition, Stream, program, sessions
+
+from weft.engine.program import Program, QueryWindows
+from weft.engine.state.as_of import ReadOnly, open_sessions
+from weft.engine.state.bucket import Bucket
+from weft.engine.state.sessions import lane_name, session_answers, session_lanes
+
+Rows = list[tuple[int, str, int]]
+
+
+class Model:
+    """Rows that no answer has had yet; those of a group in order of time make its sessions."""
+
+    def __init__(self, plan: Program, delay: int) -> None:
+        self.plan, self.delay, self.watermark, self.before = plan, delay, 0, 0
+        self.open: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
+        self.answers: list[tuple] = []
+        self.late: dict[int, int] = {}
+
+    def run(self, rows: Rows) -> None:
+        for service in self.plan.stores[0].services:
+            for t, key, value in rows:
+                if (service.predicate is not None and value <= 5) or t < service.since:
+                    continue
+                if t + service.range <= self.before:
+                    self.late[service.query] = self.late.get(service.query, 0) + 1
+                    continue
+                place = (service.query, key if service.keys else None)
+                self.open.setdefault(place, []).append((t, value))
+            for place in [place for place in self.open if place[0] == service.query]:
+                self._close(place, service)
+        self.before = self.watermark
+        if rows:
+            self.watermark = max(self.watermark, max(t for t, _, _ in rows) - self.delay)
+
+    def _close(self, place: tuple[int, str | None], service: QueryWindows) -> None:
+        kept = []
+        for session in chain(self.open[place], service.range, service.maximum):
+            first, last = session[0][0], session[-1][0]
+            end = min(last + service.range, cap(first, service.maximum))
+            if end <= self.watermark:
+                values = [value for _, value in session]
+                query, key = place
+                self.answers.append((query, first, end, key, sum(values), len(values)))
+            else:
+                kept += session
+        self.open[place] = kept
+
+
+def cap(first: int, maximum: int) -> int:
+    return -(-first // maximum) * maximum + maximum
+
+
+def chain(rows: list[tuple[int, int]], gap: int, maximum: int) -> list[list[tuple[int, int]]]:
+    found: list[list[tuple[int, int]]] = []
+    for row in sorted(rows):
+        if found and row[0] - found[-1][-1][0] <= gap and row[0] < cap(found[-1][0][0], maximum):
+            found[-1].append(row)
+        else:
+            found.append([row])
+    return found
+
+
+def split(services: list[QueryWindows]) -> tuple[list[QueryWindows], list[QueryWindows]]:
+    capped = [service for service in services if service.maximum]
+    return capped, [service for service in services if not service.maximum]
+
+
+def same(services: list[QueryWindows], fed: list[Rows], delay: int) -> None:
+    """Every micro-batch opens the state anew, so that each is a restart."""
+    buckets = 1 if any(not service.keys for service in services) else 2
+    plan = program(services, buckets)
+    capped, plain = split(services)
+    stream = Stream(plan, delay)
+    models = [Model(program(capped), delay), Definition(program(plain), delay)]
+    for rows in fed:
+        stream.run(rows)
+        for model in models:
+            model.run(rows)
+        expected = [answer for model in models for answer in model.answers]
+        assert sorted(stream.answers, key=repr) == sorted(expected, key=repr)
+        assert stream.late == {**models[0].late, **models[1].late}
+    for state in stream.states:  # nothing is left but the last row, which nothing has closed
+        kept = Bucket(plan, state).index.sessions.values()
+        assert all(known["stretches"] == 1 for known in kept)
+
+
+ASKED = st.tuples(
+    st.integers(1, 30), st.none() | st.integers(0, 60), st.booleans(), st.sampled_from([(0,), ()])
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    asked=st.lists(ASKED, min_size=1, max_size=5),
+    fed=st.lists(st.lists(ROW, max_size=12), min_size=1, max_size=8),
+    delay=st.integers(0, 30),
+)
+def test_random_rows_make_the_sessions_of_the_model(asked, fed, delay):
+    services = [
+        sessions(
+            at,
+            gap,
+            maximum=0 if more is None else gap + more,
+            predicate=3 if big else None,
+            keys=keys,
+        )
+        for at, (gap, more, big, keys) in enumerate(asked, start=1)
+    ]
+    same(services, [*fed, [(5000, "z", 9)], []], delay)
+
+
+def test_rows_in_order_make_the_sessions_of_a_batch():
+    """However they are fed: nothing is late, so the answers are those over all rows at once."""
+    random = np.random.default_rng(7)
+    times = np.sort(random.integers(0, 2200, 600)).tolist()
+    rows = [(int(t), str(random.choice(["a", "b"])), int(random.integers(0, 9))) for t in times]
+    asked = [sessions(1, 9, maximum=40), sessions(2, 9), sessions(3, 25, maximum=25, predicate=3)]
+    for size in (7, 100):
+        stream = Stream(program(asked), 1)
+        for at in range(0, len(rows), size):
+            stream.run(rows[at : at + size])
+        stream.run([(9000, "z", 9)])
+        stream.run([])
+        for service in asked[::2]:
+            expected = []
+            for key in "ab":
+                own = [(t, x) for t, k, x in rows if k == key and (service.query == 1 or x > 5)]
+                for some in chain(own, service.range, service.maximum):
+                    end = min(some[-1][0] + service.range, cap(some[0][0], service.maximum))
+                    values = [x for _, x in some]
+                    expected.append((service.query, some[0][0], end, key, sum(values), len(values)))
+            mine = [answer for answer in stream.answers if answer[0] == service.query]
+            assert sorted(mine) == sorted(expected)
+
+
+def test_a_query_that_comes_later_begins_its_own_sessions():
+    """Where a session ends depends on its first row, so those before its time are not its own."""
+    first, second = sessions(1, 10, maximum=20), sessions(2, 10, maximum=20, since=41)
+    stream = Stream(program([first]), 0)
+    stream.run([(t, "a", 1) for t in range(23, 41, 3)])
+    stream.plan = program([first, second])
+    stream.run([(t, "a", 1) for t in range(41, 90, 3)])
+    stream.run([(900, "z", 1)])
+    stream.run([])
+    mine = sorted(answer[:3] for answer in stream.answers if answer[3] == "a")
+    assert mine == [(1, 23, 60), (1, 62, 99), (2, 41, 80), (2, 80, 99)]
+
+
+def test_a_late_row_begins_a_session_that_goes_on():
+    stream, model = (made(program([sessions(1, 10, maximum=20)]), 0) for made in (Stream, Model))
+    fed = [[(t, "a", 1) for t in range(0, 24, 4)], [(24, "a", 1)], [], [(19, "a", 1)], []]
+    for rows in [*fed, [(900, "z", 1)], []]:
+        stream.run(rows)
+        model.run(rows)
+    mine = [answer[1:3] for answer in stream.answers if answer[3] == "a"]
+    assert mine == [(0, 20), (19, 34)]
+    assert stream.answers == model.answers
+
+
+def test_open_sessions_are_answered_as_if_no_more_rows_came():
+    asked = [sessions(1, 10, maximum=20), sessions(2, 10)]
+    stream = Stream(program(asked, buckets=1), 1000)
+    stream.run([(t, "a", 1) for t in range(3, 60, 4)])
+    bucket = Bucket(stream.plan, ReadOnly(stream.states[0]))
+    found = {
+        query: sorted(zip(some.start.tolist(), some.end.tolist(), strict=True))
+        for some in open_sessions(bucket)
+        for query in some.queries
+    }
+    assert found == {1: [(3, 40), (43, 69)], 2: [(3, 69)]}
+
+
+def test_lanes_without_a_maximum_keep_their_names():
+    """What older checkpoints hold is found under them."""
+    asked = [sessions(1, 10), sessions(2, 30), sessions(3, 10, maximum=20)]
+    (tree,) = program([*asked, replace(asked[2], query=4, since=5)]).stores
+    names = [lane_name(tree, lane) for lane in session_lanes(tree)]
+    assert names == ["w1/0:", "w1/0:~10<20", "w1/0:~10<20@5"]
+
+
+def test_state_is_not_read_before_the_next_multiple():
+    stream = Stream(program([sessions(1, 100, maximum=1000)], buckets=1), 0)
+    stream.run([(t, "a", 1) for t in range(805, 1000, 50)])
+    bucket = Bucket(stream.plan, stream.states[0])
+    (store,) = stream.plan.stores
+    before = bucket.traffic.reads
+    assert list(session_answers(bucket, store, None, np.empty(0, dtype=np.int64), 999)) == []
+    assert bucket.traffic.reads == before
