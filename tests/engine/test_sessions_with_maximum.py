@@ -27,20 +27,22 @@ Row = tuple[int, str, str, int]
 
 
 def chain(times: list[int], gap: int, maximum: int | None) -> Iterator[tuple[int, int, int]]:
-    """The sessions of one group's times: first time, last time, end."""
+    """The sessions of one group's times: start, last time, end."""
     found: list[list[int]] = []
     for at in sorted(times):
-        if found and at - found[-1][-1] <= gap and at < cap(found[-1][0], maximum):
-            found[-1].append(at)
+        if not found or at - found[-1][1] > gap:
+            found.append([at, at])
+        elif at < cap(found[-1][0], maximum):
+            found[-1][1] = at
         else:
-            found.append([at])
-    for some in found:
-        yield some[0], some[-1], min(some[-1] + gap, cap(some[0], maximum))
+            found.append([cap(found[-1][0], maximum), at])
+    for start, last in found:
+        yield start, last, min(last + gap, cap(start, maximum))
 
 
-def cap(first: int, maximum: int | None) -> int:
-    """The first multiple of the maximum that is at least a maximum after the first time."""
-    return 1 << 62 if maximum is None else -(-first // maximum) * maximum + maximum
+def cap(start: int, maximum: int | None) -> int:
+    """The first multiple of the maximum that is at least a maximum after the start."""
+    return 1 << 62 if maximum is None else -(-start // maximum) * maximum + maximum
 
 
 def expected(rows: list[Row], session: Session, keys: tuple[int, ...], big: bool) -> list[tuple]:
@@ -121,7 +123,8 @@ def test_sessions_of_any_gap_and_maximum_are_those_of_the_definition(rows, asked
 
 
 def test_a_session_ends_at_the_first_multiple_a_maximum_after_its_first_row() -> None:
-    """As Azure documents it: up to twice the maximum; a row at the end begins the next."""
-    rows = [(at, "a", "c", 1) for at in (-15, -10, -5, 0, 5, 6, 10, 15, 19, 20, 25)]
+    """As Azure documents it: up to twice the maximum, and the next is opened at the same point."""
+    rows = [(at, "a", "c", 1) for at in (-14, -10, -5, -1, 2, 6, 11, 15, 19, 20, 25, 36, 40)]
     mine = expected(rows, Session.of_micros(5, 10), (), False)
-    assert [(start, end) for start, end, *_ in mine] == [(-15, 0), (0, 10), (10, 20), (20, 30)]
+    found = [(start, end) for start, end, *_ in mine]
+    assert found == [(-14, 0), (0, 10), (10, 20), (20, 30), (36, 45)]

@@ -9,17 +9,19 @@ Two slices are in one session if the later begins at most a gap after the earlie
 are in Spark. A session of a larger gap is a union of sessions of a smaller one, so gaps are taken
 in ascending order, each from the sessions of the one before.
 
-    maximum M         .    |         M         |        2M         |    slices end there too
-    sessions of g, M       x--x-x--x-x---x--x--x-xx--x--x)[x--x-x--|-g->
+    checks            |         M         |        2M         |        3M     slices end there too
+    sessions of g, M        x--x-x--x-x---x--x--x-xx--x--x  x)[ x--x-x-|-g->
 
-A session with a maximum also ends at the first multiple of it that is a maximum or more after its
-first row. Where it ends depends on where it began, so it is no union of others: such sessions are
-made of the slices, one after the other.
+A session with a maximum also ends at the first check, a multiple of the maximum, that is a maximum
+or more after its start; if rows keep coming, the next one starts there. Where it ends depends on
+where it started, so it is not a union of others: such sessions are made from the slices, one after
+the other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from operator import itemgetter
 
 import numpy as np
@@ -31,11 +33,21 @@ from weft.engine.answer import Combined, Satisfied
 from weft.engine.blame import named
 from weft.engine.by_group import combine_partials
 from weft.engine.groups import Groups, group_rows
-from weft.engine.program import QueryWindows, TreeProgram
+from weft.engine.program import FAR, QueryWindows, TreeProgram
 from weft.engine.shards import NumberedPart, flat
 from weft.errors import AggregateError
 
 Int64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Sessions(Groups):
+    """The session of every row, and where each starts."""
+
+    starts: Int64
+    """The first row's time; with a maximum, the check that ended the session before it."""
+
+
 FIRST, LAST = "first", "last"
 """The columns of a slice's first and last time."""
 
@@ -113,7 +125,7 @@ def _joined(
     """Slices, or sessions of a smaller gap, as sessions of a gap: a row each."""
     first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
     sessions = session_groups(group, first, last, gap, maximum)
-    if sessions.distinct:
+    if sessions.distinct and not maximum:
         return group, table
     try:
         return group[sessions.first], merge_sessions(table, sessions, parts)
@@ -135,14 +147,11 @@ def _guilty(
             yield service.query
 
 
-def merge_sessions(table: pa.Table, sessions: Groups, parts: Sequence[NumberedPart]) -> pa.Table:
-    """One row for each session: its first and last time, and the partials of these parts."""
+def merge_sessions(table: pa.Table, sessions: Sessions, parts: Sequence[NumberedPart]) -> pa.Table:
+    """One row for each session: its start, its last time, and the partials of these parts."""
     last = np.full(sessions.count, np.iinfo(np.int64).min)
     np.maximum.at(last, sessions.ids, flat(table, LAST).to_numpy())
-    arrays = {
-        FIRST: flat(table, FIRST).take(pa.array(sessions.first)),  # rows are by first time
-        LAST: pa.array(last),
-    }
+    arrays = {FIRST: pa.array(sessions.starts), LAST: pa.array(last)}
     for part in parts:
         columns = tuple(flat(table, column) for column in part.columns)
         arrays.update(
@@ -151,51 +160,79 @@ def merge_sessions(table: pa.Table, sessions: Groups, parts: Sequence[NumberedPa
     return pa.table(arrays)
 
 
-def session_ends(first: Int64, last: Int64, gap: int, maximum: int = 0) -> Int64:
-    """Where sessions end, given their first and last rows: a gap after the last, or by the maximum.
+def session_ends(start: Int64, last: Int64, gap: int, maximum: int = 0) -> Int64:
+    """Where sessions end, given their starts and last rows: a gap after the last, or by a check.
 
     >>> session_ends(np.array([-3, 0, 1]), np.array([9, 9, 19]), 4, 10)
     array([10, 10, 20])
     """
     ends = last + gap
-    return np.minimum(ends, first + -first % maximum + maximum) if maximum else ends
+    return np.minimum(ends, ending_check(start, maximum)) if maximum else ends
+
+
+def ending_check(start: Int64, maximum: int) -> Int64:
+    """The check that ends a session at the latest: the first at least a maximum after its start.
+
+    >>> ending_check(np.array([-3, 0, 1]), 10)
+    array([10, 10, 20])
+    """
+    return start + -start % maximum + maximum
 
 
 def session_groups(
-    group: Int64, first: Int64, last: Int64, gap: int | Int64, maximum: int = 0
-) -> Groups:
+    group: Int64,
+    first: Int64,
+    last: Int64,
+    gap: int | Int64,
+    maximum: int = 0,
+    checked: Int64 | None = None,
+) -> Sessions:
     """The sessions of rows that are sorted by group and first time; `gap` may be one for each row.
 
-    With a maximum no row may span a multiple of it.
+    With a maximum no row may span a multiple of it. `checked` has, for each row, the last time of
+    the session of its group that a check ended before these rows, `-FAR` if there is none.
 
     >>> at = np.array([0, 4, 9, 0])
     >>> session_groups(np.array([7, 7, 7, 8]), at, at, 4).ids.tolist()
     [0, 0, 1, 2]
-    >>> at = np.arange(1, 30, 3)
-    >>> session_groups(np.zeros(10), at, at, 4, maximum=10).ids.tolist()
-    [0, 0, 0, 0, 0, 0, 0, 1, 1, 1]
+    >>> at = np.arange(1, 40, 3)
+    >>> found = session_groups(np.zeros(13), at, at, 4, maximum=10)
+    >>> found.ids.tolist(), found.starts.tolist()
+    ([0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2], [1, 20, 30])
     """
-    ids = np.empty(len(first), dtype=np.int64)
-    gaps = np.broadcast_to(np.asarray(gap, dtype=np.int64), first.shape)
-    return Groups(ids, _number(group, first, last, np.ascontiguousarray(gaps), maximum, ids))
+    ids, starts = np.empty(len(first), dtype=np.int64), np.empty(len(first), dtype=np.int64)
+    gaps = np.ascontiguousarray(np.broadcast_to(np.asarray(gap, dtype=np.int64), first.shape))
+    before = np.full(len(first), -FAR) if checked is None else checked
+    count = _number(group, first, last, gaps, maximum, before, ids, starts)
+    return Sessions(ids, count, starts[:count])
 
 
 @njit(cache=True)
-def _number(group: Int64, first: Int64, last: Int64, gap: Int64, maximum: int, ids: Int64) -> int:
+def _number(
+    group: Int64,
+    first: Int64,
+    last: Int64,
+    gap: Int64,
+    maximum: int,
+    checked: Int64,
+    ids: Int64,
+    starts: Int64,
+) -> int:
     session = -1
     reach = cap = np.int64(0)
     for row in range(len(first)):
         at = first[row]
-        if (
-            row == 0
-            or group[row] != group[row - 1]
-            or at > reach + gap[row]
-            or (maximum > 0 and at >= cap)
-        ):
+        apart = row == 0 or group[row] != group[row - 1] or at > reach + gap[row]
+        if apart or (maximum > 0 and at >= cap):
             session += 1
-            reach = last[row]
+            start = at if apart else cap
             if maximum > 0:
-                cap = at + -at % maximum + maximum
+                check = checked[row] - checked[row] % maximum + maximum
+                if apart and check <= at <= checked[row] + gap[row]:
+                    start = check
+                cap = start + -start % maximum + maximum
+            starts[session] = start
+            reach = last[row]
         elif last[row] > reach:
             reach = last[row]
         ids[row] = session

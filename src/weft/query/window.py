@@ -166,9 +166,9 @@ class Session(Window):
     which knows its first and last time.
 
     With a `maximum`, as Azure Stream Analytics has it, a session also ends at the first multiple of
-    the maximum, counted from the epoch, that is at least a maximum after its first row. It lasts at
-    most twice the maximum; a row at that moment, or later, begins another. Slices end at those
-    multiples too.
+    the maximum, counted from the epoch, that is at least a maximum after its start, so it lasts at
+    most twice the maximum. If rows keep coming, the next session starts at that moment. Slices end
+    at those multiples too.
 
     >>> s = Session(gap="7 minutes")
     >>> s, s.range, s.cut

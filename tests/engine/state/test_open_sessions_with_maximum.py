@@ -12,7 +12,8 @@ from test_open_sessions import ROW, Definition, Stream, program, sessions
 from weft.engine.program import Program, QueryWindows
 from weft.engine.state.as_of import ReadOnly, open_sessions
 from weft.engine.state.bucket import Bucket
-from weft.engine.state.sessions import lane_name, session_answers, session_lanes
+from weft.engine.state.capped_sessions import session_answers
+from weft.engine.state.sessions import lane_name, session_lanes
 
 Rows = list[tuple[int, str, int]]
 
@@ -23,6 +24,8 @@ class Model:
     def __init__(self, plan: Program, delay: int) -> None:
         self.plan, self.delay, self.watermark, self.before = plan, delay, 0, 0
         self.open: dict[tuple[int, str | None], list[tuple[int, int]]] = {}
+        self.checked: dict[tuple[int, str | None], int] = {}
+        """The last time of the latest session that a check ended."""
         self.answers: list[tuple] = []
         self.late: dict[int, int] = {}
 
@@ -43,30 +46,44 @@ class Model:
             self.watermark = max(self.watermark, max(t for t, _, _ in rows) - self.delay)
 
     def _close(self, place: tuple[int, str | None], service: QueryWindows) -> None:
-        kept = []
-        for session in chain(self.open[place], service.range, service.maximum):
-            first, last = session[0][0], session[-1][0]
-            end = min(last + service.range, cap(first, service.maximum))
+        kept, gap, maximum = [], service.range, service.maximum
+        before = self.checked.get(place)
+        for start, session in chain(self.open[place], gap, maximum, before):
+            last = session[-1][0]
+            end = min(last + gap, cap(start, maximum))
             if end <= self.watermark:
                 values = [value for _, value in session]
                 query, key = place
-                self.answers.append((query, first, end, key, sum(values), len(values)))
+                self.answers.append((query, start, end, key, sum(values), len(values)))
+                if last + gap >= cap(start, maximum):
+                    self.checked[place] = max(last, self.checked.get(place, last))
             else:
                 kept += session
         self.open[place] = kept
 
 
-def cap(first: int, maximum: int) -> int:
-    return -(-first // maximum) * maximum + maximum
+def cap(start: int, maximum: int) -> int:
+    return -(-start // maximum) * maximum + maximum
 
 
-def chain(rows: list[tuple[int, int]], gap: int, maximum: int) -> list[list[tuple[int, int]]]:
-    found: list[list[tuple[int, int]]] = []
+def chain(
+    rows: list[tuple[int, int]], gap: int, maximum: int, checked: int | None = None
+) -> list[tuple[int, list[tuple[int, int]]]]:
+    """The sessions of rows: where each starts, and its rows."""
+    found: list[tuple[int, list[tuple[int, int]]]] = []
     for row in sorted(rows):
-        if found and row[0] - found[-1][-1][0] <= gap and row[0] < cap(found[-1][0][0], maximum):
-            found[-1].append(row)
-        else:
-            found.append([row])
+        at = row[0]
+        if found and at - found[-1][1][-1][0] <= gap:
+            if at < cap(found[-1][0], maximum):
+                found[-1][1].append(row)
+            else:
+                found.append((cap(found[-1][0], maximum), [row]))
+            continue
+        start = at
+        if checked is not None:
+            check = checked // maximum * maximum + maximum
+            start = check if check <= at <= checked + gap else at
+        found.append((start, [row]))
     return found
 
 
@@ -135,10 +152,10 @@ def test_rows_in_order_make_the_sessions_of_a_batch():
             expected = []
             for key in "ab":
                 own = [(t, x) for t, k, x in rows if k == key and (service.query == 1 or x > 5)]
-                for some in chain(own, service.range, service.maximum):
-                    end = min(some[-1][0] + service.range, cap(some[0][0], service.maximum))
+                for start, some in chain(own, service.range, service.maximum):
+                    end = min(some[-1][0] + service.range, cap(start, service.maximum))
                     values = [x for _, x in some]
-                    expected.append((service.query, some[0][0], end, key, sum(values), len(values)))
+                    expected.append((service.query, start, end, key, sum(values), len(values)))
             mine = [answer for answer in stream.answers if answer[0] == service.query]
             assert sorted(mine) == sorted(expected)
 
@@ -153,7 +170,7 @@ def test_a_query_that_comes_later_begins_its_own_sessions():
     stream.run([(900, "z", 1)])
     stream.run([])
     mine = sorted(answer[:3] for answer in stream.answers if answer[3] == "a")
-    assert mine == [(1, 23, 60), (1, 62, 99), (2, 41, 80), (2, 80, 99)]
+    assert mine == [(1, 23, 60), (1, 60, 80), (1, 80, 99), (2, 41, 80), (2, 80, 99)]
 
 
 def test_a_late_row_begins_a_session_that_goes_on():
@@ -167,6 +184,20 @@ def test_a_late_row_begins_a_session_that_goes_on():
     assert stream.answers == model.answers
 
 
+def test_rows_that_come_after_a_check_go_on_where_the_session_ended():
+    """Also if the session was answered before they came."""
+    stream = Stream(program([sessions(1, 10, maximum=20)], buckets=1), 0)
+    for rows in ([(t, "a", 1) for t in (3, 12, 21, 30, 39)], [(41, "b", 1)], []):
+        stream.run(rows)
+    assert [answer[1:4] for answer in stream.answers] == [(3, 40, "a")]
+    stream.run([(49, "a", 1), (58, "a", 1)])
+    stream.run([(62, "a", 1), (80, "b", 1)])
+    stream.run([(900, "z", 1)])
+    stream.run([])
+    mine = [answer[1:3] for answer in stream.answers if answer[3] == "a"]
+    assert mine == [(3, 40), (40, 60), (60, 72)]
+
+
 def test_open_sessions_are_answered_as_if_no_more_rows_came():
     asked = [sessions(1, 10, maximum=20), sessions(2, 10)]
     stream = Stream(program(asked, buckets=1), 1000)
@@ -177,7 +208,7 @@ def test_open_sessions_are_answered_as_if_no_more_rows_came():
         for some in open_sessions(bucket)
         for query in some.queries
     }
-    assert found == {1: [(3, 40), (43, 69)], 2: [(3, 69)]}
+    assert found == {1: [(3, 40), (40, 60)], 2: [(3, 69)]}
 
 
 def test_lanes_without_a_maximum_keep_their_names():

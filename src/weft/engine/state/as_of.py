@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from weft.engine.answer import Combined, DueWindows
 from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
 from weft.engine.state.bucket import Bucket
+from weft.engine.state.capped_sessions import opened
 from weft.engine.state.due import gathered_answers
-from weft.engine.state.sessions import OpenSessions, session_lanes
+from weft.engine.state.sessions import session_lanes
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def open_sessions(bucket: Bucket) -> Iterator[Combined]:
     """Every session that is open, as it would be answered if no more rows came."""
     for tree in bucket.program.stores:
         for lane in session_lanes(tree):
-            yield from OpenSessions(bucket, tree, lane).close(FAR)
+            yield from opened(bucket, tree, lane).close(FAR)
 
 
 def pieces_of(program: Program) -> tuple[str, ...]:

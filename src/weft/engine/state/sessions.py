@@ -10,11 +10,7 @@ ascending order, so one number tells. As in Spark, a row is late for a gap if th
 would begin ends at or before the watermark of the micro-batch before, and a session that has been
 answered takes no more rows.
 
-Sessions with a maximum have lanes of their own, one for each gap, maximum and time at which queries
-came: where they end depends on where they began. Two rows of a group no more than a gap apart, with
-no multiple of the maximum between them, are in one session wherever it began, so a stretch never
-spans such a multiple. Of stretches in order of time, each goes on with the session before it or
-begins one; those of a group end in that order, so what is over is over for good.
+Sessions with a maximum are kept in another way: `capped_sessions`.
 """
 
 from __future__ import annotations
@@ -33,6 +29,7 @@ from weft.engine.program import FAR, QueryWindows, TreeProgram
 from weft.engine.sessions import (
     FIRST,
     LAST,
+    Sessions,
     alike_parts,
     by_gap,
     columns_of,
@@ -77,21 +74,6 @@ def lane_name(tree: TreeProgram, lane: Lane) -> str:
     return f"{name}~{window.range}<{window.maximum}{since}"
 
 
-def session_answers(
-    bucket: Bucket, tree: TreeProgram, shards: pa.Table | None, rows: Int64, watermark: int
-) -> Iterator[Combined]:
-    """Take in a micro-batch's rows, and answer the sessions that the watermark closes.
-
-    The shards are by exact time, `rows` says how many rows each was made of.
-    """
-    for lane in session_lanes(tree):
-        kept = OpenSessions(bucket, tree, lane)
-        if shards is not None and shards.num_rows:
-            kept.take(shards, rows)
-        yield from kept.close(watermark)
-        kept.save()
-
-
 class OpenSessions:
     """The stretches of a lane, opened for one micro-batch."""
 
@@ -99,7 +81,6 @@ class OpenSessions:
         self.bucket, self.tree, self.lane = bucket, tree, lane
         self.name = lane_name(tree, lane)
         self.gaps = np.array(lane.ranges, dtype=np.int64)
-        self.maximum = lane.windows[0].maximum
         self.keys = [key for key in tree.schema.keys if key.number in lane.keys]
         self.parts: list[NumberedPart] = [tree.part(number) for number in lane.parts]
         self.since = np.array(sorted({window.since for window in lane.windows}), dtype=np.int64)
@@ -147,7 +128,6 @@ class OpenSessions:
         """Stretches of a group joined that are in one session for every gap that takes them.
 
         Stretches before and after the moment at which a query came are not joined: it has but one.
-        Neither are those before and after a multiple of the maximum, at which a session may end.
         """
         spent = self._spent(flat(table, SPENT).to_numpy())
         first = flat(table, FIRST).to_numpy()
@@ -160,10 +140,8 @@ class OpenSessions:
         apart[:1] = True
         apart[1:] = (group[1:] != group[:-1]) | (spent[1:] != spent[:-1])
         apart[1:] |= epoch[order][1:] != epoch[order][:-1]
-        if self.maximum:
-            span = first[order] // self.maximum
-            apart[1:] |= span[1:] != span[:-1]
         firsts, lasts = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
+        apart[1:] |= np.diff(self._span(firsts)) != 0
         stretches = session_groups(np.cumsum(apart), firsts, lasts, self.gaps[spent])
         if stretches.distinct:
             return table
@@ -179,34 +157,42 @@ class OpenSessions:
     def _groups(self, table: pa.Table) -> Int64:
         return group_rows([flat(table, key.column) for key in self.keys], table.num_rows).ids
 
+    def _span(self, times: Int64) -> Int64:
+        """Numbers of spans of time; stretches of different ones are not joined."""
+        return np.zeros_like(times)
+
+    def _by_group(self, table: pa.Table) -> tuple[pa.Table, Int64]:
+        """The stretches in order of group and first time, and their groups."""
+        group = self._groups(table)
+        order = np.lexsort((flat(table, FIRST).to_numpy(), group))
+        return table.take(pa.array(order)).combine_chunks(), group[order]
+
     # What is due.
 
     def close(self, watermark: int) -> Iterator[Combined]:
         """The answers of the sessions that end at or before the watermark, for every gap."""
-        known = self.bucket.index.sessions.get(self.name)
-        if self._read is None and (known is None or watermark < known["due"]):
+        if not self._is_due(watermark):
             return
-        table = self.table()
-        group = self._groups(table)
-        order = np.lexsort((flat(table, FIRST).to_numpy(), group))
-        table, group = table.take(pa.array(order)).combine_chunks(), group[order]
+        table, group = self._by_group(self.table())
         first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
         spent = self._spent(flat(table, SPENT).to_numpy())
-        for at, (gap, maximum, windows) in enumerate(by_gap(self.lane.windows)):
+        for at, (gap, _, windows) in enumerate(by_gap(self.lane.windows)):
             rows = np.flatnonzero(spent <= at)
             if not len(rows):
                 continue
-            sessions = session_groups(group[rows], first[rows], last[rows], gap, maximum)
-            latest = np.full(sessions.count, -FAR)
-            np.maximum.at(latest, sessions.ids, last[rows])
-            ends = session_ends(first[rows][sessions.first], latest, gap, maximum)
-            closed = rows[(ends <= watermark)[sessions.ids]]
+            sessions = session_groups(group[rows], first[rows], last[rows], gap)
+            closed = rows[(latest_of(sessions, last[rows]) + gap <= watermark)[sessions.ids]]
             if not len(closed):
                 continue
             asked = [w for w in windows if w.query not in self.bucket.program.silent]
             for since in sorted({window.since for window in asked}):
                 some = [window for window in asked if window.since == since]
-                yield from self._answers(table, group, closed[first[closed] >= since], gap, some)
+                own = closed[first[closed] >= since]
+                yield from self._answers(
+                    table.take(pa.array(own)).combine_chunks(),
+                    session_groups(group[own], first[own], last[own], gap),
+                    some,
+                )
             spent[closed] = at + 1
             self._changed = True
         if self._changed:
@@ -215,14 +201,18 @@ class OpenSessions:
             table = table.set_column(place, SPENT, pa.array(self._gap_of(spent)))
             self._put(table.filter(pa.array(kept)).combine_chunks())
 
+    def _is_due(self, watermark: int) -> bool:
+        """Whether rows have come, or a session may have ended."""
+        known = self.bucket.index.sessions.get(self.name)
+        return self._read is not None or (known is not None and watermark >= known["due"])
+
     def _answers(
-        self, table: pa.Table, group: Int64, rows: Int64, gap: int, windows: Sequence[QueryWindows]
+        self, some: pa.Table, sessions: Sessions, windows: Sequence[QueryWindows]
     ) -> Iterator[Combined]:
-        if not len(rows):
+        """The answers of sessions of one gap and maximum, given all of their stretches."""
+        if not some.num_rows:
             return
-        some = table.take(pa.array(rows)).combine_chunks()
-        first, last = flat(some, FIRST).to_numpy(), flat(some, LAST).to_numpy()
-        sessions = session_groups(group[rows], first, last, gap, self.maximum)
+        gap, maximum = windows[0].range, windows[0].maximum
         keys = {
             key.number: flat(some, key.column).take(pa.array(sessions.first)) for key in self.keys
         }
@@ -235,13 +225,12 @@ class OpenSessions:
                 made = merge_sessions(some, sessions, parts)
             except AggregateError as error:
                 raise named(queries, error) from error
-            first, last = flat(made, FIRST).to_numpy(), flat(made, LAST).to_numpy()
             yield Combined(
                 queries,
-                first,
+                sessions.starts,
                 tuple(keys[number] for number in self.lane.keys),
                 columns_of(made, parts, wished),
-                session_ends(first, last, gap, self.maximum),
+                session_ends(sessions.starts, flat(made, LAST).to_numpy(), gap, maximum),
             )
 
     # The state.
@@ -309,11 +298,14 @@ class OpenSessions:
     def _due(self, table: pa.Table) -> int:
         """No session ends before this: until then, and while no rows come, it is not read."""
         spent = self._spent(flat(table, SPENT).to_numpy())
-        ends = flat(table, LAST).to_numpy() + self.gaps[spent]
-        if self.maximum:
-            span = flat(table, FIRST).to_numpy() // self.maximum
-            ends = np.minimum(ends, (span + 1) * self.maximum)
-        return int(ends.min())
+        return int((flat(table, LAST).to_numpy() + self.gaps[spent]).min())
+
+
+def latest_of(sessions: Sessions, last: Int64) -> Int64:
+    """The time of the last row of each session."""
+    latest = np.full(sessions.count, -FAR)
+    np.maximum.at(latest, sessions.ids, last)
+    return latest
 
 
 def discard_sessions(bucket: Bucket, live: set[str]) -> None:

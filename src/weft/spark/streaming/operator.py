@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.types import BinaryType, StringType, StructField, StructType
 
 from weft.errors import EngineError
 
@@ -33,7 +34,10 @@ class Operator(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.handle = handle
-        self.pieces = handle.getMapState("pieces", "name string", "data binary")
+        # As types and not as text, which every task would have the JVM parse.
+        name = StructType([StructField("name", StringType())])
+        data = StructType([StructField("data", BinaryType())])
+        self.pieces = handle.getMapState("pieces", name, data)
 
     def handleInputRows(
         self, key: Any, rows: Iterator[Any], timerValues: Any

@@ -48,9 +48,10 @@ def with_sessions(
 
 
 def sessions_sql(times: str, window: Session) -> str:
-    """SQL of the sessions of sorted times, an array of longs: first and last time of each.
+    """SQL of the sessions of sorted times, an array of longs: start and last time of each.
 
-    A time goes on with the session if it is near enough, and before the moment at which that ends.
+    A time goes on with the session if it is near enough, and before the check at which that ends;
+    if it is near enough and later, the check is where the next session starts.
 
     >>> print(sessions_sql("t", Session.of_micros(5, 10)))
     aggregate(t, named_struct('done', ...), (a, t) -> if(t <= a.last + 5L AND t < ...
@@ -61,7 +62,8 @@ def sessions_sql(times: str, window: Session) -> str:
         f"aggregate({times}, named_struct('done', {_NONE}, 'start', {empty}, 'last', {empty}), "
         f"(a, t) -> if(t <= a.last + {window.gap}L AND t < {_cap('a.start', window)}, "
         f"named_struct('done', a.done, 'start', a.start, 'last', t), "
-        f"named_struct('done', {begun}, 'start', t, 'last', t)), "
+        f"named_struct('done', {begun}, 'start', if(t <= a.last + {window.gap}L, "
+        f"{_cap('a.start', window)}, t), 'last', t)), "
         f"a -> concat(a.done, {done}))"
     )
 

@@ -1,0 +1,142 @@
+"""Sessions with a maximum that are still open in a bucket, and their answers when they end.
+
+    checks at multiples of M      |               |               |               |
+    stretches of a group            x-xx  x---x-x   x--xx x-x--x    x-x
+    sessions                        [ ........................... )[ ... + gap )
+                                    s     the first check at least M after s      it starts there
+
+A lane has one gap and one maximum, and queries that came at one time: where a session ends depends
+on where it began. Two rows of a group that are no more than a gap apart, with no check between
+them, are in one session wherever it began, so a stretch never spans a check. In order of time, each
+stretch goes on with the session before it or begins one. The sessions of a group end in that order,
+so what is over is over for good.
+
+Of a session that a check has ended, the last stretch is kept, as `spent`: whoever comes within a
+gap of it goes on where that session ended. It is let go of when only late rows could.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from weft.engine.answer import Combined
+from weft.engine.program import FAR, TreeProgram
+from weft.engine.sessions import (
+    FIRST,
+    LAST,
+    Sessions,
+    ending_check,
+    session_ends,
+    session_groups,
+)
+from weft.engine.shards import flat
+from weft.engine.state.lanes import Lane
+from weft.engine.state.sessions import SPENT, OpenSessions, latest_of, session_lanes
+
+if TYPE_CHECKING:
+    from weft.engine.state.bucket import Bucket
+
+Int64 = npt.NDArray[np.int64]
+
+
+def session_answers(
+    bucket: Bucket, tree: TreeProgram, shards: pa.Table | None, rows: Int64, watermark: int
+) -> Iterator[Combined]:
+    """Take in a micro-batch's rows, and answer the sessions that the watermark closes.
+
+    The shards are by exact time, `rows` says how many rows each was made of.
+    """
+    for lane in session_lanes(tree):
+        kept = opened(bucket, tree, lane)
+        if shards is not None and shards.num_rows:
+            kept.take(shards, rows)
+        yield from kept.close(watermark)
+        kept.save()
+
+
+def opened(bucket: Bucket, tree: TreeProgram, lane: Lane) -> OpenSessions:
+    """The open sessions of a lane, with a maximum or without."""
+    kind = CappedSessions if lane.windows[0].maximum else OpenSessions
+    return kind(bucket, tree, lane)
+
+
+class CappedSessions(OpenSessions):
+    """The stretches of a lane whose sessions have a maximum, opened for one micro-batch."""
+
+    def __init__(self, bucket: Bucket, tree: TreeProgram, lane: Lane) -> None:
+        super().__init__(bucket, tree, lane)
+        self.gap, self.maximum = lane.windows[0].range, lane.windows[0].maximum
+
+    def _span(self, times: Int64) -> Int64:
+        return times // self.maximum
+
+    def _joined(self, table: pa.Table) -> pa.Table:
+        over = pa.array(_is_over(table))
+        joined = super()._joined(table.filter(pc.invert(over)).combine_chunks())
+        return pa.concat_tables([joined, table.filter(over)]).combine_chunks()
+
+    def close(self, watermark: int) -> Iterator[Combined]:
+        """The answers of the sessions that end at or before the watermark."""
+        if not self._is_due(watermark):
+            return
+        table, group = self._by_group(self.table())
+        first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
+        over = _is_over(table)
+        checked = np.full(int(group.max(initial=-1)) + 1, -FAR)
+        checked[group[over]] = last[over]  # one of a group at most
+        rows = np.flatnonzero(~over)
+        sessions = session_groups(
+            group[rows], first[rows], last[rows], self.gap, self.maximum, checked[group[rows]]
+        )
+        latest = latest_of(sessions, last[rows])
+        ends = session_ends(sessions.starts, latest, self.gap, self.maximum)
+        is_closed = ends <= watermark
+        yield from self._closed(table, rows, sessions, is_closed)
+        goes_on = is_closed & (ending_check(sessions.starts, self.maximum) <= latest + self.gap)
+        owner = group[rows[sessions.first]]
+        np.maximum.at(checked, owner[goes_on], latest[goes_on])
+        check = checked - checked % self.maximum + self.maximum
+        going = np.zeros(len(checked), dtype=np.bool_)
+        going[owner[~is_closed & (sessions.starts == check[owner])]] = True
+        wanted = going | (checked + 2 * self.gap > watermark)
+        kept = np.zeros(table.num_rows, dtype=np.bool_)
+        kept[rows] = ~is_closed[sessions.ids]
+        ended = ~kept & wanted[group] & (last == checked[group])
+        # Two stretches of a session may end at one time: one of them tells it.
+        ended[np.flatnonzero(ended)[1:]] &= np.diff(group[ended]) != 0
+        if (kept | (ended & over)).all():
+            return
+        spent = np.where(kept, 0, self.gap)
+        table = table.set_column(table.column_names.index(SPENT), SPENT, pa.array(spent))
+        self._put(table.filter(pa.array(kept | ended)).combine_chunks())
+
+    def _closed(
+        self, table: pa.Table, rows: Int64, sessions: Sessions, is_closed: npt.NDArray[np.bool_]
+    ) -> Iterator[Combined]:
+        """The answers of those of the sessions that are closed."""
+        silent = self.bucket.program.silent
+        asked = [window for window in self.lane.windows if window.query not in silent]
+        mine = is_closed[sessions.ids]
+        if not asked or not mine.any():
+            return
+        number = np.cumsum(is_closed) - 1
+        own = Sessions(number[sessions.ids[mine]], int(is_closed.sum()), sessions.starts[is_closed])
+        yield from self._answers(table.take(pa.array(rows[mine])).combine_chunks(), own, asked)
+
+    def _due(self, table: pa.Table) -> int:
+        last, over = flat(table, LAST).to_numpy(), _is_over(table)
+        check = (self._span(flat(table, FIRST).to_numpy()) + 1) * self.maximum
+        ends = np.where(over, last + 2 * self.gap, np.minimum(last + self.gap, check))
+        return int(ends.min())
+
+
+def _is_over(table: pa.Table) -> npt.NDArray[np.bool_]:
+    """Which stretches are of sessions that were answered."""
+    over: npt.NDArray[np.bool_] = flat(table, SPENT).to_numpy() > 0
+    return over
