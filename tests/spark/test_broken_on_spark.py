@@ -39,7 +39,7 @@ CASES = {
     "missing time column": (
         "source: {format: parquet, path: trades, watermark: 1 minute, time: at}",
         QUERY,
-        "job.yaml:1:68: source.time='at' is no column of the source; it has 'ts', 'symbol'",
+        "job.yaml:1:68: source.time='at' is not a column of the source; it has 'ts', 'symbol'",
     ),
     "time of another type": (
         "source: {format: parquet, path: trades, watermark: 1 minute, time: symbol}",

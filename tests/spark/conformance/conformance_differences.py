@@ -6,15 +6,13 @@ from conformance_aggregates import OF_ORDER, PAIRED
 from conformance_values import AS_THEY_ARE
 from engines import STREAMS
 
-_INTERMEDIATE = (
-    "Spark looks at every intermediate total, weft at the total of each slice and window"
-)
+_INTERMEDIATE = "Spark checks every intermediate total, weft the total of each slice and window"
 _DOUBLES = "`approx_percentile` works on doubles: integers past 2^53 are rounded, NaN is left out"
 _HASHES = "are estimates from Apache DataSketches"
 _MODE = "`mode(x)` is the least of the most frequent values; Spark's is any of them"
 _DIGITS = "may differ from Spark's in the last digits"
 _ORDER = "Spark itself promises no order"
-_INFINITE = "Of infinities, covariances and correlations are NaN, where Spark's may be an infinity"
+_INFINITE = "Covariances and correlations of infinities are NaN, where Spark's may be an infinity"
 
 DIFFERENCES: dict[tuple[str, str], str] = {
     ("longest", "try_sum"): _INTERMEDIATE,
@@ -27,7 +25,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
     **{("long", f"regr_{name}_pair"): _DIGITS for name in ("slope", "intercept")},
     **{(column, name): _ORDER for column in ("folded", "trimmed", "months") for name in OF_ORDER},
     **{
-        ("huge", name): "doubles near 1e308 may overflow in one grouping and not in another"
+        ("huge", name): "doubles near 1e308 may overflow in one order and not in another"
         for name in [
             "var_pop",
             "var_samp",
@@ -56,14 +54,14 @@ def refusal(engine: str, column: str, aggregate: str) -> str | None:
     if engine not in STREAMS:
         return None
     if column in ("folded", "trimmed", "months"):
-        return "What only Spark itself compares or holds"
+        return "Values that only Spark can compare or hold"
     if column == "any" and aggregate not in ("count", "count_if", "some_count"):
-        return "So are aggregates of VARIANT on a stream, other than `count`"
+        return "A stream also refuses aggregates of VARIANT other than `count`"
     if column == "bytes" and aggregate.startswith("listagg"):
         return "of binary values it is Spark's own in a batch, and refused on a stream"
     exact = aggregate.removeprefix("some_").startswith(("median", "percentile"))
     if column == "span" and exact and aggregate != "percentiles":
-        return "Of intervals they are Spark's own in a batch, and refused on a stream"
+        return "Over intervals, plain Spark computes them in a batch, and a stream refuses them"
     if aggregate == "percentiles" and column in ("moment", "wall", "day", "span"):
         return "of dates, times and intervals it is Spark's own in a batch, and refused on a stream"
     return None

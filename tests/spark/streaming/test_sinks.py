@@ -180,7 +180,7 @@ def test_a_query_that_the_sink_refuses_leaves_the_stream_as_it_was(spark, tmp_pa
 def test_sinks_refuse_what_cannot_work():
     with pytest.raises(EngineError, match="accepted are json, avro"):
         KafkaSink("h:1", "t", values="xml")
-    with pytest.raises(EngineError, match="values='avro' wants"):
+    with pytest.raises(EngineError, match="values='avro' needs"):
         KafkaSink("h:1", "t", values="avro")
     for kind in (IcebergSink, PostgresSink):
         with pytest.raises(EngineError, match="a table of its own"):
