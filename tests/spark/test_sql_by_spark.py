@@ -138,7 +138,7 @@ def test_a_statement_of_several_queries_is_added_query_by_query(trades: DataFram
     text = """SELECT COUNT(*) AS n FROM t GROUP BY
         Windows(Window('a', TumblingWindow(minute, 1)), Window('b', TumblingWindow(minute, 2)))"""
     loom = Loom(trades, time="ts")
-    with pytest.raises(QueryError, match=r"asks 2 queries.*'q1_a', 'q1_b'.*parse_queries"):
+    with pytest.raises(QueryError, match=r"has 2 queries.*'q1_a', 'q1_b'.*parse_queries"):
         loom.add(text)
     assert loom.queries == ()
     for query in parse_queries(text, name="n"):

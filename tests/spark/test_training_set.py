@@ -522,7 +522,7 @@ def test_what_is_refused_says_what_is_wrong(spark):
     refuse(WindowError, "delay='-1 second' would count rows", delay="-1 second")
     refuse(WindowError, "delay=5: the time column 'ts' is of kind timestamp", delay=5)
     refuse(EngineError, "resolution='hop': accepted are 'exact', 'slide'", resolution="hop")
-    refuse(EngineError, "at='when' is no column", at="when")
+    refuse(EngineError, "at='when' is not a column", at="when")
     refuse(EngineError, "at='g' of the spine is of kind integer, and the time column 'ts' of kind "
            "timestamp", at="g")  # fmt: skip
     refuse(
