@@ -19,8 +19,8 @@ from weft.engine.parcel import Parcel, Shipment, greatest
 from weft.engine.program import FAR, Program, TreeProgram
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.bucket import Bucket, KeyValue
-from weft.engine.state.capped_sessions import session_answers
 from weft.engine.state.due import changed_answers, closing_answers
+from weft.engine.state.session_answers import session_answers
 from weft.errors import EngineError
 from weft.sinks.wire import FIGURES, to_wire
 from weft.stream.deployment import Lookup

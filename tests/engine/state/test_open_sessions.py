@@ -19,7 +19,7 @@ from weft.engine.program import FAR, Program, QueryWindows, RowColumns, TreeProg
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.engine.state import sessions as sessions_module
 from weft.engine.state.bucket import Bucket
-from weft.engine.state.capped_sessions import session_answers
+from weft.engine.state.session_answers import session_answers
 from weft.errors import CheckpointError
 
 PARTS = (

@@ -12,7 +12,7 @@ from test_open_sessions import ROW, Definition, Stream, program, sessions
 from weft.engine.program import Program, QueryWindows
 from weft.engine.state.as_of import ReadOnly, open_sessions
 from weft.engine.state.bucket import Bucket
-from weft.engine.state.capped_sessions import session_answers
+from weft.engine.state.session_answers import session_answers
 from weft.engine.state.sessions import lane_name, session_lanes
 
 Rows = list[tuple[int, str, int]]

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from weft.engine.answer import Combined, DueWindows
 from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
 from weft.engine.state.bucket import Bucket
-from weft.engine.state.capped_sessions import opened
 from weft.engine.state.due import gathered_answers
+from weft.engine.state.session_answers import opened
 from weft.engine.state.sessions import session_lanes
 
 
