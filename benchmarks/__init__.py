@@ -82,6 +82,7 @@ FOLDERS = {
         "training",
         "asof",
         "backfill",
+        "scale",
     ),
     "peers": ("peers_batch", "peers_stream", "peers_latency"),
 }

@@ -1,0 +1,172 @@
+"""How far one machine goes: time, memory and state over rows, keys and queries; cores, executors.
+
+Each point runs in a process of its own with a heap of 5 GiB; the peak is that of the driver, its
+JVM and all Python workers together. A sample of queries is compared with plain Spark's by number
+of answers and by the sums of their counts and maxima.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.studies.scale_trial import DELAY
+from benchmarks.support.draw import Picture
+from benchmarks.support.harness import ROOT, CannotRun, Claim, Row, Rows, check, noted, pick
+from benchmarks.support.loads import HOUR, SECOND, START
+from benchmarks.support.memory import peak_memory
+
+PICTURE = Picture("size", ("seconds", "peak_gib"), panel="curve", log="xy", ylabel="seconds, GiB")
+MOST = 12.0
+"""GiB that every point may take."""
+LIMIT = 1500.0
+"""Seconds that a point may take."""
+FILES = 20
+MICRO_BATCHES = 10
+
+
+def run(full: bool) -> Rows:
+    """The quick form goes a tenth as far."""
+    return noted(_rows(1 if full else 10))
+
+
+def _rows(less: int) -> Iterator[Row]:
+    million, most = 1_000_000 // less, 100_000_000 // less
+    with tempfile.TemporaryDirectory(prefix="weft-scale-", ignore_cleanup_errors=True) as folder:
+        place = Place(Path(folder))
+        for rows in (million, 10 * million, most):
+            yield place.point("batch: rows", rows, rows=rows, keys=million, count=4)
+        for keys in (million // 1000, million // 30, million):
+            yield place.point("batch: keys", keys, rows=10 * million, keys=keys, count=4)
+        for keys in (million // 1000, million // 30, million):
+            yield place.point("stream: keys", keys, rows=10 * million, keys=keys, count=4)
+        for count in (100 // less, 1000 // less, 10_000 // less):
+            yield place.point("stream: queries", count, rows=10 * million, keys=100, count=count)
+        for cores in (1, 2):
+            at = f"local[{cores}]"
+            yield place.point("batch: cores", cores, rows=10 * million, keys=million, count=4, at=at)
+            yield place.point("stream: cores", cores, rows=10 * million, keys=1000, count=100, at=at)
+        for executors in (1, 2, 4):
+            at = f"local-cluster[{executors},1,1536]"
+            yield place.point(
+                "stream: executors", executors, rows=10 * million, keys=1000, count=100, at=at
+            )
+
+
+class Place:
+    """Where rows, answers and checkpoints are; rows and plain answers are made once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.expected: dict[tuple[Any, ...], dict[str, Any]] = {}
+
+    def point(
+        self, curve: str, size: int, *, rows: int, keys: int, count: int, at: str = "local[2]"
+    ) -> Row:
+        """Run one point and compare its answers."""
+        form = curve.partition(":")[0]
+        folder = self._rows(rows, keys)
+        options: dict[str, Any] = {"folder": str(folder), "count": count}
+        if form == "stream":
+            options["at_once"] = FILES // MICRO_BATCHES
+        told, peak = trial(what=form, master=at, **options)
+        for name in ("out", "ck"):
+            subprocess.run(["rm", "-rf", f"{folder}-{name}"], check=True)
+        sums = told.pop("sums")
+        plain = self._expected(folder, count, form)
+        for name, expected in plain["sums"].items():
+            check(
+                sums.get(name) == expected,
+                f"{curve} {size}, {name}: {sums.get(name)}, plain Spark has {expected}",
+            )
+        return {
+            "curve": curve,
+            "size": size,
+            "rows": rows,
+            "keys": keys,
+            "queries": count,
+            **told,
+            "answers": sum(one[0] for one in sums.values()),
+            "peak_gib": peak / 2**30,
+            "plain_s": plain["seconds"] / len(plain["sums"]),
+        }
+
+    def _rows(self, rows: int, keys: int) -> Path:
+        folder = self.folder / f"rows-{rows}-{keys}"
+        if not folder.exists():
+            for old in self.folder.glob("rows-*"):  # a hundred million are two gigabytes
+                subprocess.run(["rm", "-rf", str(old)], check=True)
+            trial(
+                what="rows", master="local[2]", folder=str(folder), count=rows, keys=keys,
+                files=FILES,
+            )  # fmt: skip
+        return folder
+
+    def _expected(self, folder: Path, count: int, form: str) -> dict[str, Any]:
+        """What plain Spark answers to the first and the last query, and how long it takes."""
+        key = (folder.name, count, form)
+        if key not in self.expected:
+            sample = ["q1", f"q{count}"]
+            end = START + HOUR * SECOND
+            # The last row is a step before the hour's end; the watermark of a stream counts in
+            # milliseconds.
+            rows = int(folder.name.split("-")[1])
+            latest = START + int((rows - 1) * (HOUR * SECOND / rows))
+            closed = (latest - DELAY * SECOND) // 1000 * 1000 if form == "stream" else 2 * end
+            self.expected[key], _ = trial(
+                what="plain", master="local[2]", folder=str(folder), count=count, sample=sample,
+                closed=closed,
+            )  # fmt: skip
+        return self.expected[key]
+
+
+def trial(**options: Any) -> tuple[dict[str, Any], int]:
+    """What a trial tells, and the peak of its memory."""
+    command = [sys.executable, "-m", "benchmarks.studies.scale_trial", json.dumps(options)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | {"TZ": "UTC"}, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    with peak_memory(process.pid) as peak:
+        try:
+            out, said = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.communicate()
+            raise CannotRun(f"{options} was not done within {LIMIT:.0f} s") from None
+    if process.returncode:
+        why = " ".join(said.strip().splitlines()[-3:])[-800:]
+        raise CannotRun(f"{options} ended with {process.returncode}: {why}")
+    found: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
+    return found, peak.bytes
+
+
+def claim(rows: Rows) -> Claim:
+    """Every point is whole and within the memory."""
+    worst = max(row["peak_gib"] for row in rows)
+    said = []
+    for curve in dict.fromkeys(row["curve"] for row in rows):
+        some = pick(rows, curve=curve)
+        if curve.endswith(("cores", "executors")):
+            gain = some[0]["seconds"] / some[-1]["seconds"]
+            said.append(f"{curve}: {gain:.2f}x as fast with {some[-1]['size']} as with 1")
+            continue
+        first, last = some[0], some[-1]
+        state = f", state {last['state_bytes'] / 2**20:,.0f} MiB" if last.get("state_bytes") else ""
+        said.append(
+            f"{curve} {first['size']:,} to {last['size']:,}: {first['seconds']:.1f} s to "
+            f"{last['seconds']:.1f} s, {last['peak_gib']:.1f} GiB{state}, "
+            f"{last['answers']:,} answers; one plain query {last['plain_s']:.1f} s"
+        )
+    return Claim(
+        paper=f"none (our target: every point within {MOST:g} GiB)",
+        ours=f"at most {worst:.1f} GiB; " + "; ".join(said),
+        holds=worst <= MOST,
+        also=tuple(said),
+    )
