@@ -182,6 +182,24 @@ def test_gaps_come_and_go_while_sessions_are_open():
     assert mine == [(1, 90, 142, "a", 15, 4), (2, 105, 122, "a", 12, 2)]
 
 
+@pytest.mark.parametrize("last", [[(41, "a", 8)], []])
+def test_the_largest_gap_goes_while_it_alone_is_open(last):
+    """What was kept for it alone is let go of, whether rows come or not."""
+    small, large = sessions(1, 10), sessions(2, 100)
+    stream = Stream(program([small, large], buckets=1), 0)
+    for rows in ([(5, "a", 1)], [(30, "b", 2)], [(40, "a", 4)]):
+        stream.run(rows)
+    stream.plan = program([small], buckets=1)
+    stream.run(last)
+    stream.run([(400, "c", 1)])
+    stream.run([])
+    found = sorted(answer for answer in stream.answers if answer[3] != "c")
+    a = (1, 40, 51, "a", 12, 2) if last else (1, 40, 50, "a", 4, 1)
+    assert found == [(1, 5, 15, "a", 1, 1), (1, 30, 40, "b", 2, 1), a]
+    (known,) = Bucket(stream.plan, stream.states[0]).index.sessions.values()
+    assert known["stretches"] == 1
+
+
 def test_a_piece_of_another_version_is_noticed():
     stream = Stream(program([sessions(1, 10)], buckets=1), 0)
     stream.run([(5, "a", 1)])

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_open_sessions import ROW, Definition, Stream, program, sessions
 
-from weft.engine.program import Program, QueryWindows
-from weft.engine.state.as_of import ReadOnly, open_sessions
+from weft.engine.program import FAR, Program, QueryWindows
+from weft.engine.state.as_of import ReadOnly, open_sessions, reading_program
 from weft.engine.state.bucket import Bucket
 from weft.engine.state.session_answers import session_answers
 from weft.engine.state.sessions import lane_name, session_lanes
@@ -227,3 +227,77 @@ def test_state_is_not_read_before_the_next_multiple():
     before = bucket.traffic.reads
     assert list(session_answers(bucket, store, None, np.empty(0, dtype=np.int64), 999)) == []
     assert bucket.traffic.reads == before
+
+
+def still_open(stream: Stream, query: int) -> list[tuple]:
+    """The open sessions of a query, as `weft ask` reads them."""
+    bucket = Bucket(reading_program(stream.plan, (query,)), ReadOnly(stream.states[0]))
+    found: list[tuple] = []
+    for some in open_sessions(bucket):
+        keys = some.keys[0].to_pylist() if some.keys else [None] * len(some.start)
+        columns = [some.start.tolist(), some.end.tolist(), keys]
+        columns += [part[0].to_pylist() for part in some.parts]
+        found += [(query, *row) for row in zip(*columns, strict=True)]
+    return found
+
+
+STEPS = st.lists(
+    st.lists(st.tuples(st.integers(1, 25), st.sampled_from("ab"), st.integers(0, 9)), max_size=8),
+    min_size=2,
+    max_size=12,
+)
+"""Micro-batches of rows whose times are counted from the watermark of their arrival."""
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    asked=st.lists(ASKED, min_size=1, max_size=4),
+    fed=STEPS,
+    delay=st.integers(0, 30),
+    comes=st.integers(1, 6),
+    goes=st.dictionaries(st.integers(1, 9), st.integers(0, 7), max_size=4),
+)
+def test_closed_and_open_sessions_are_those_of_a_batch_if_no_row_is_late(
+    asked, fed, delay, comes, goes
+):
+    """After every micro-batch, as `weft ask` has them; while queries come and go.
+
+    `comes` says with which micro-batch all queries come once more, `goes` with which one goes.
+    """
+    services = [
+        sessions(
+            at,
+            gap,
+            maximum=0 if more is None else gap + more,
+            predicate=3 if big else None,
+            keys=keys,
+        )
+        for at, (gap, more, big, keys) in enumerate(asked, start=1)
+    ]
+    stream, seen, since = Stream(program(services, buckets=1), delay), [], -FAR
+    for at, steps in enumerate(fed):
+        if at == comes:
+            since = max(t for t, _, _ in seen) + 1 if seen else -FAR
+            services += [replace(one, query=100 + one.query, since=since) for one in services]
+        if at in goes and len(services) > 1:
+            del services[goes[at] % len(services)]
+        stream.plan = program(services, buckets=1)
+        watermark = stream.watermark
+        rows = [(watermark + step, key, value) for step, key, value in steps]
+        stream.run(rows)
+        seen += rows
+        assert not any(stream.late.values())
+        for service in services:
+            mine = [row for row in seen if row[0] >= service.since]
+            if service.predicate is not None:
+                mine = [row for row in mine if row[2] > 5]
+            maximum, expected = service.maximum or 1 << 60, []
+            for key in "ab" if service.keys else [None]:
+                own = [(t, x) for t, k, x in mine if key in (k, None)]
+                for start, some in chain(own, service.range, maximum):
+                    end = min(some[-1][0] + service.range, cap(start, maximum))
+                    values = [x for _, x in some]
+                    expected.append((service.query, start, end, key, sum(values), len(values)))
+            got = [answer for answer in stream.answers if answer[0] == service.query]
+            got += still_open(stream, service.query)
+            assert sorted(got, key=repr) == sorted(expected, key=repr)

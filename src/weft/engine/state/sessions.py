@@ -128,8 +128,12 @@ class OpenSessions:
         """Stretches of a group joined that are in one session for every gap that takes them.
 
         Stretches before and after the moment at which a query came are not joined: it has but one.
+        Those that no gap takes any more, because the query went that had the largest, are left out.
         """
         spent = self._spent(flat(table, SPENT).to_numpy())
+        if (spent == len(self.gaps)).any():
+            table = table.filter(pa.array(spent < len(self.gaps))).combine_chunks()
+            spent = self._spent(flat(table, SPENT).to_numpy())
         first = flat(table, FIRST).to_numpy()
         epoch = np.searchsorted(self.since, first, side="right")
         groups = self._groups(table)
@@ -195,8 +199,8 @@ class OpenSessions:
                 )
             spent[closed] = at + 1
             self._changed = True
-        if self._changed:
-            kept = spent < len(self.gaps)
+        kept = spent < len(self.gaps)
+        if self._changed or not kept.all():
             place = table.column_names.index(SPENT)
             table = table.set_column(place, SPENT, pa.array(self._gap_of(spent)))
             self._put(table.filter(pa.array(kept)).combine_chunks())

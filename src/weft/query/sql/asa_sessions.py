@@ -29,23 +29,30 @@ def without_partitions(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]
     begin, end = clause(tokens, "GROUP"), clause(tokens, "HAVING")
     if begin is None:
         return tokens
-    gone = list(_partitions(sql, split(tokens[begin + 2 : end])))
+    source = tokens[clause(tokens, "FROM") : clause(tokens, "WHERE") or begin]
+    gone = list(_partitions(sql, split(tokens[begin + 2 : end]), source))
     return tuple(
         token for token in tokens if not any(low <= token.start < high for low, high in gone)
     )
 
 
 def item_without_partition(
-    sql: str, item: Sequence[Token], items: Sequence[Sequence[Token]]
+    sql: str, item: Sequence[Token], items: Sequence[Sequence[Token]], source: Sequence[Token]
 ) -> Sequence[Token]:
-    """An item of GROUP BY, of all its items, without what sessions in it are partitioned by."""
-    gone = list(_partitions(sql, items))
+    """An item of GROUP BY, of all its items, without what sessions in it are partitioned by.
+
+    `source` is the clause FROM, which has the tables' names.
+    """
+    gone = list(_partitions(sql, items, source))
     return [token for token in item if not any(low <= token.start < high for low, high in gone)]
 
 
-def _partitions(sql: str, items: Sequence[Sequence[Token]]) -> Iterator[tuple[int, int]]:
+def _partitions(
+    sql: str, items: Sequence[Sequence[Token]], source: Sequence[Token]
+) -> Iterator[tuple[int, int]]:
     """Where the text has `OVER (PARTITION BY ...)` of sessions, which lists every key."""
     windows = [item for item in items if len(item) > 2 and _is_window(item)]
+    tables = {_text([token]) for token in source}
     keys = [_text(item) for item in items if item not in windows]
     for item in windows:
         for at, token in enumerate(item):
@@ -55,18 +62,18 @@ def _partitions(sql: str, items: Sequence[Sequence[Token]]) -> Iterator[tuple[in
             inside = item[at + 2 : closing]
             if item[at + 1].text != "(" or [one.word for one in inside[:2]] != ["PARTITION", "BY"]:
                 continue
-            _check(sql, token, [_text(one) for one in split(inside[2:])], keys)
+            _check(sql, token, [_text(one) for one in split(inside[2:])], keys, tables)
             yield token.start, item[closing].end
 
 
-def _check(sql: str, token: Token, listed: list[str], keys: list[str]) -> None:
+def _check(sql: str, token: Token, listed: list[str], keys: list[str], tables: set[str]) -> None:
     """Refuse a partition that is not by the keys of GROUP BY."""
     said = f"OVER (PARTITION BY {', '.join(listed)})"
-    more = [one for one in listed if not any(_same(one, key) for key in keys)]
+    more = [one for one in listed if not any(_same(one, key, tables) for key in keys)]
     if more:
         reason = f"{said}: sessions are of the groups of GROUP BY: group by {', '.join(more)} too"
         raise QueryError(place(sql, token.start, reason))
-    fewer = [key for key in keys if not any(_same(one, key) for one in listed)]
+    fewer = [key for key in keys if not any(_same(one, key, tables) for one in listed)]
     if fewer:
         reason = (
             f"{said}: sessions are of the groups of GROUP BY, and of no larger ones: "
@@ -95,6 +102,14 @@ def _text(item: Sequence[Token]) -> str:
     return " ".join(texts).replace(" . ", ".")
 
 
-def _same(one: str, key: str) -> bool:
-    """Whether two keys are the same, where either may begin with the name of its table."""
-    return one == key or one.partition(".")[2] == key or one == key.partition(".")[2]
+def _same(one: str, key: str, tables: set[str]) -> bool:
+    """Whether two keys are the same, where either may begin with the name of its table.
+
+    >>> _same("i.k", "k", {"i"}), _same("device.k", "k", {"i"}), _same("i.k", "j.k", {"i", "j"})
+    (True, False, False)
+    """
+    pairs = (one, key), (key, one)
+    return one == key or any(
+        long.partition(".")[2] == short and long.partition(".")[0] in tables
+        for long, short in pairs
+    )

@@ -127,7 +127,8 @@ def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, times: dict
     begin, end = block.clauses["SELECT"]
     group = block.clauses.get("GROUP")
     keys = [] if group is None else split(tokens[group[0] + 2 : group[1]])
-    keys = [item_without_partition(sql, key, keys) for key in keys]
+    tables = tokens[slice(*block.clauses["FROM"])]
+    keys = [item_without_partition(sql, key, keys, tables) for key in keys]
     calls = {at: _window_call(sql, key, time) for at, key in enumerate(keys)}
     window = next((call for call in calls.values() if call is not None), None)
     now = time if window is None else _end(window.partition("(")[0])
