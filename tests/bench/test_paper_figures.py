@@ -62,7 +62,6 @@ def test_trades_in_a_row_are_alike_as_often_as_asked_for() -> None:
     alike = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
     assert alike.mean() == pytest.approx(1 - 1 / 2.75, abs=0.02)
     assert trades.num_rows == 20_000
-    assert market(0, prints=2.0).trades.num_rows == 0
 
 
 def test_signatures_tell_the_queries_of_each_row() -> None:
