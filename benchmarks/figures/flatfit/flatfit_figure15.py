@@ -13,7 +13,7 @@ from benchmarks.support.structures import every_range_wide
 
 PICTURE = Picture("window", ("flatfit_over_flatfat", "auto_over_flatfat", "operations"), log="xy")
 WIDE = (65_536, 262_144)
-"""Windows that figure 14 leaves out; on the second, the paper's operations come close to its 17x."""
+"""Windows that figure 14 leaves out; on the second the operations come close to 17x."""
 
 
 def run(full: bool) -> Rows:
