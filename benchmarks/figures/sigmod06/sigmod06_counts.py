@@ -73,7 +73,7 @@ def claim(rows: Rows) -> Claim:
         f"{fragments:,.0f} fragments in ten minutes (the paper: {FRAGMENTS:,}); if each differs "
         f"from the last, B {plain['B']:.3g}x and C low {plain['C_low']:.3g}x, where weft uses "
         "facets (figure 16); Table 8's choices take 64 of 256 predicates on average, the paper's "
-        "count of B 98, which no data explains"
+        "count of B 98, which no data gives if constants of < and > are drawn alike"
         + ("; with a quarter of the rows, more of them differ" if few else ""),
     )
 
