@@ -129,6 +129,29 @@ def every_range(rng: np.random.Generator, windows: Iterable[int]) -> Iterator[Ro
         }
 
 
+def every_range_wide(rng: np.random.Generator, windows: Iterable[int]) -> Iterator[Row]:
+    """Experiment 2 where answers at every slide while the window fills take too long."""
+    for window in windows:
+        rates: dict[str, float] = {}
+        most = max(8, 2**17 // window)
+        values = rng.random(most + window)
+        counts = np.arange(1, window + 1)[None]
+        for name in ("flatfat", "flatfit"):
+            count = max(2, most // 8) if name == "flatfat" else most
+            final = sliding(name, max_op(), capacity=window, ranges=window)
+            slides(final, (values[:window],), 1, hold=window)
+            fresh = values[window : window + count]
+            out = (np.empty((count, window)),)
+            slides(final, (fresh,), counts, out=out)
+            for at, found in enumerate(out[0]):
+                want = np.maximum.accumulate(values[at + 1 : at + 1 + window][::-1])
+                check(
+                    np.array_equal(found, want), f"{name}, every range to {window}: wrong answers"
+                )
+            rates[name] = count / best_of(partial(slides, final, (fresh,), counts, out=out))
+        yield {"window": window, **rates}
+
+
 def memory(windows: Iterable[int]) -> Iterator[Row]:
     """Experiment 3: bytes that a structure holds with one range."""
     for window in windows:

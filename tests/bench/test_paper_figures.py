@@ -56,6 +56,14 @@ def test_predicates_are_those_of_the_queries() -> None:
     assert (counting.satisfied(table, where) == wanted.to_numpy()).all()
 
 
+def test_trades_in_a_row_are_alike_as_often_as_asked_for() -> None:
+    trades = market(20_000, prints=2.75).trades
+    columns = (trades[name].to_numpy() for name in ("symbol", "price", "volume"))
+    alike = np.logical_and.reduce([column[1:] == column[:-1] for column in columns])
+    assert alike.mean() == pytest.approx(1 - 1 / 2.75, abs=0.02)
+    assert trades.num_rows == 20_000
+
+
 def test_signatures_tell_the_queries_of_each_row() -> None:
     table = market(500).joined()
     queries = workload("C", 16)

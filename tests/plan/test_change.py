@@ -104,3 +104,19 @@ def test_many_are_added_at_once():
     assert len(grown.labels) == 600
     scratch = optimize(grown.request.table, rate=0.5, strategy="weave")
     assert grown.cost <= scratch.cost * 1.2
+
+
+@pytest.mark.parametrize("rule", ["middle", "slope"])
+def test_a_stored_plan_changes_as_the_plan_itself_would(rule):
+    asked = [query(f"q{i}", 30 + i, 1 + i % 9) for i in range(12)]
+    plan = optimize(asked[:6], rate=0.9, strategy="weave", tolerance=0.1, tolerance_rule=rule)
+    grown = plan.add(asked[6:9]).drop("q2")
+    again = Plan.from_dict(json.loads(json.dumps(grown.to_dict())))
+    assert again.request.options.tolerance_rule == rule
+    assert again.floors == grown.floors
+    one, other = grown.add(asked[9:]), again.add(asked[9:])
+    assert one.to_dict()["labels"] == other.to_dict()["labels"]
+    assert (one.floors, one.curves) == (other.floors, other.curves)
+    stored = grown.to_dict()
+    del stored["floors"], stored["options"]["tolerance_rule"]  # as weft 0.2 wrote it
+    assert Plan.from_dict(stored).add(asked[9:]).cost > 0.0

@@ -15,6 +15,7 @@ from weft.errors import PlanError
 from weft.plan import incremental
 from weft.plan.cost import LinearCost
 from weft.plan.incremental import Incremental
+from weft.plan.request import ToleranceRule
 from weft.plan.search import SEARCHES
 from weft.plan.search.weave import opening
 from weft.plan.search.weave import search as weave
@@ -30,9 +31,15 @@ def table_of(drawn: list[tuple[int, int]]) -> WindowTable:
     )
 
 
-def start(drawn: list[tuple[int, int]], rate: float, tolerance: float) -> Incremental:
+def start(
+    drawn: list[tuple[int, int]],
+    rate: float,
+    tolerance: float,
+    rule: ToleranceRule = "middle",
+) -> Incremental:
     table = table_of(drawn)
-    return Incremental.of(table, LinearCost(rate, 0.0, table.overlap), tolerance=tolerance)
+    cost = LinearCost(rate, 0.0, table.overlap)
+    return Incremental.of(table, cost, tolerance=tolerance, rule=rule)
 
 
 @settings(max_examples=150, deadline=None)
@@ -41,14 +48,16 @@ def start(drawn: list[tuple[int, int]], rate: float, tolerance: float) -> Increm
     st.lists(st.one_of(st.lists(windows, min_size=1, max_size=3), st.integers(0, 9)), max_size=5),
     st.sampled_from([0.05, 0.5, 2.0, 10.0]),
     st.sampled_from([0.0, 0.1, 0.3, inf]),
+    st.sampled_from(["middle", "slope"]),
 )
 def test_plans_stay_partitions_within_their_tolerance(
     first: list[tuple[int, int]],
     changes: list[list[tuple[int, int]] | int],
     rate: float,
     tolerance: float,
+    rule: ToleranceRule,
 ) -> None:
-    state = start(first, rate, tolerance)
+    state = start(first, rate, tolerance, rule)
     expected_rows = list(first)
     for change in changes:
         if isinstance(change, list):
@@ -77,6 +86,59 @@ def test_plans_stay_partitions_within_their_tolerance(
         elif len(table):
             assert tolerance > 0.0
             assert state.plan_cost <= (1 + tolerance) * state.change.expected * (1 + 1e-12)
+            if rule == "middle" and tolerance < inf:
+                most = (1 + tolerance) / (1 - tolerance)
+                assert state.plan_cost <= most * state.floor * (1 + 1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from([0.5, 5.0, 20.0, 300.0]),
+    st.sampled_from([0.05, 0.1, 0.2, 0.3, 0.5]),
+    st.lists(st.tuples(st.booleans(), st.integers(1, 6)), min_size=4, max_size=16),
+)
+def test_the_mean_error_stays_below_the_tolerance(
+    seed: int, rate: float, tolerance: float, changes: list[tuple[bool, int]]
+) -> None:
+    """Against plans from scratch, whatever comes and goes, by the default rule."""
+    table = Setting(140, 200, rate, 0.6, 20, fragments=bool(seed % 2)).table(seed)
+    random = np.random.default_rng(seed)
+    state = Incremental.of(
+        table.take(np.arange(40)),
+        LinearCost(rate, 0.0, table.overlap[:40]),
+        tolerance=tolerance,
+    )
+    at, errors = 40, []
+    for grows, count in changes:
+        if grows:
+            rows = np.arange(at, at + count)
+            state, at = state.add(table.take(rows), table.overlap[rows]), at + count
+        else:
+            few = min(count, len(state.table) - 1)
+            state = state.drop(random.choice(len(state.table), few, replace=False))
+        scratch = weave.search(state.table, state.cost).cost(state.cost)
+        errors.append(state.plan_cost / scratch - 1.0)
+    assert np.mean(np.maximum(errors, 0.0)) <= tolerance
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(windows, min_size=1, max_size=5),
+    st.lists(windows, min_size=1, max_size=3),
+    st.sampled_from([0.05, 0.5, 2.0, 10.0]),
+)
+def test_no_plan_goes_below_the_floor_after_an_add(
+    first: list[tuple[int, int]], more: list[tuple[int, int]], rate: float
+) -> None:
+    """From the best plan of all, added queries pay for their own edges at least."""
+    table, added = table_of(first), table_of(more)
+    cost = LinearCost(rate, 0.0, table.overlap)
+    best = SEARCHES["exhaustive"]
+    state = Incremental.of(table, cost, best(table, cost), tolerance=inf)
+    grown = state.add(added, added.overlap)
+    cheapest = best(grown.table, grown.cost).cost(grown.cost)
+    assert grown.floor <= cheapest * (1 + 1e-9)
 
 
 def test_a_new_query_joins_the_tree_that_it_weaves_best_with() -> None:
@@ -163,18 +225,18 @@ def test_deviation_from_the_plan_from_scratch_is_small_for_small_tolerances() ->
 
 def test_the_slope_extrapolates_the_last_two_points() -> None:
     state = start([(4, 16)], 1.0, 0.2)
-    assert state.expected(3) == pytest.approx(3 * state.plan_cost)
+    assert state.by_slope(3) == pytest.approx(3 * state.plan_cost)
     table, cost = state.table, state.cost
     curve = ((10, 100.0), (20, 150.0))
-    steep = Incremental.of(table, cost, state.grouping, curve=curve)
-    assert steep.expected(26) == pytest.approx(180.0)
-    assert steep.expected(0) == pytest.approx(50.0)
+    steep = Incremental.of(table, cost, state.grouping, curve=curve, rule="slope")
+    assert steep.by_slope(26) == pytest.approx(180.0)
+    assert steep.by_slope(0) == pytest.approx(50.0)
     falling = Incremental.of(table, cost, state.grouping, curve=((10, 10.0), (20, 150.0)))
-    assert falling.expected(5) == pytest.approx(150.0 * 5 / 20)  # the line is below nothing there
+    assert falling.by_slope(5) == pytest.approx(150.0 * 5 / 20)  # the line is below nothing there
 
 
 def test_a_change_says_what_happened_and_why() -> None:
-    state = start([(4, 16), (5, 10)], 1.2, 0.2)
+    state = start([(4, 16), (5, 10)], 1.2, 0.2, "slope")
     more = table_of([(1, 60)] * 3)
     grown = state.add(more, more.overlap)
     assert grown.change is not None
@@ -221,6 +283,8 @@ def test_queries_that_are_not_there_cannot_be_dropped(rows: list[int]) -> None:
 def test_tolerances_and_axes_that_make_no_sense_are_refused() -> None:
     with pytest.raises(PlanError, match="tolerance=-1 must be 0 or more"):
         start([(4, 16)], 1.2, -1)
+    with pytest.raises(PlanError, match="rule='line': accepted are middle, slope"):
+        start([(4, 16)], 1.2, 0.2, "line")  # type: ignore[arg-type]
     more = WindowTable(range=[4], slide=[4], axis="time")
     with pytest.raises(PlanError, match="time axis"):
         start([(4, 16)], 1.2, 0.2).add(more, more.overlap)

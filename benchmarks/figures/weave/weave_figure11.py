@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import inf
+from typing import get_args
 
 import numpy as np
 
 from benchmarks.support.draw import Picture
-from benchmarks.support.harness import Claim, Rows, one
+from benchmarks.support.harness import Claim, Row, Rows, one, pick
 from benchmarks.support.weaving import check_rates, workload
 from weft.plan.cost import LinearCost
 from weft.plan.incremental import Incremental
+from weft.plan.request import ToleranceRule
 from weft.plan.search.weave import search as weave
 
-PICTURE = Picture("pairs", "error", "tolerance", kind="points", log="x",
+PICTURE = Picture("pairs", "error", "rule", kind="points", log="x",
                   xlabel="pairs of trees compared", ylabel="mean relative error")  # fmt: skip
 TOLERANCES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, inf)
+RULES: tuple[ToleranceRule, ...] = get_args(ToleranceRule)
+"""Ours, then the paper's."""
 
 
 def run(full: bool) -> Rows:
@@ -24,18 +29,21 @@ def run(full: bool) -> Rows:
     found = [_grown(most, seed) for seed in range(seeds)]
     return [
         {
+            "rule": rule,
             "tolerance": tolerance,
             **{
-                column: float(np.mean([rows[place][column] for rows in found]))
-                for column in ("pairs", "rebuilt", "changes", "error", "worst_error")
+                column: float(np.mean([rows[rule, tolerance][column] for rows in found]))
+                for column in ("pairs", "rebuilt", "changes", "error")
             },
+            "worst_error": max(rows[rule, tolerance]["worst_error"] for rows in found),
         }
-        for place, tolerance in enumerate(TOLERANCES)
+        for rule in RULES
+        for tolerance in TOLERANCES
     ]
 
 
-def _grown(most: int, seed: int, step: int = 5) -> Rows:
-    """One workload that grows, under every tolerance."""
+def _grown(most: int, seed: int, step: int = 5) -> dict[tuple[str, float], Row]:
+    """One workload that grows, under every rule and tolerance."""
     table, cost = workload(most, 50, seed=seed)
     sizes = range(50, most + 1, step)
     before = sizes[0] // 2  # a slope takes two points
@@ -43,12 +51,14 @@ def _grown(most: int, seed: int, step: int = 5) -> Rows:
     for n in (before, *sizes):
         some, mine = table.take(np.arange(n)), LinearCost(cost.fixed, 0.0, cost.weight[:n])
         offline[n] = weave.search(some, mine).cost(mine)
-    rows: Rows = []
-    for tolerance in TOLERANCES:
+    rows: dict[tuple[str, float], Row] = {}
+    for rule, tolerance in product(RULES, TOLERANCES):
         first = np.arange(sizes[0])
         begin = LinearCost(cost.fixed, 0.0, cost.weight[: sizes[0]])
         curve = tuple((n, offline[n]) for n in (before, sizes[0]))
-        state = Incremental.of(table.take(first), begin, tolerance=tolerance, curve=curve)
+        state = Incremental.of(
+            table.take(first), begin, tolerance=tolerance, rule=rule, curve=curve
+        )
         pairs, rebuilt, errors = 0, 0, []
         for n in sizes[1:]:
             new = np.arange(n - step, n)
@@ -62,15 +72,13 @@ def _grown(most: int, seed: int, step: int = 5) -> Rows:
                 pairs += _from_scratch(n, len(state.grouping))
             errors.append(state.plan_cost / offline[n] - 1.0)
         check_rates(state.table, state.cost, state.grouping, f"tolerance {tolerance}")
-        rows.append(
-            {
-                "pairs": pairs,
-                "rebuilt": rebuilt,
-                "changes": len(errors),
-                "error": float(np.mean(np.maximum(errors, 0.0))),
-                "worst_error": float(max(errors)),
-            }
-        )
+        rows[rule, tolerance] = {
+            "pairs": pairs,
+            "rebuilt": rebuilt,
+            "changes": len(errors),
+            "error": float(np.mean(np.maximum(errors, 0.0))),
+            "worst_error": float(max(errors)),
+        }
     return rows
 
 
@@ -86,16 +94,26 @@ def _from_scratch(queries: int, trees: int) -> int:
 
 def claim(rows: Rows) -> Claim:
     """The error grows and the overhead falls with the tolerance; the error stays below it."""
-    beyond = [row for row in rows if row["error"] > row["tolerance"] + 1e-9]
-    at, never = one(rows, tolerance=0.2), rows[-1]
+    ours, theirs = (pick(rows, rule=rule) for rule in RULES)
+    at, never = one(ours, tolerance=0.2), ours[-1]
+    wide = [row for row in ours if row["worst_error"] > row["tolerance"]]
     return Claim(
         paper="mean error at most the tolerance; 20% to 30% balances error and overhead",
-        ours=f"tolerance 20%: error {at['error']:.1%} at {at['pairs'] / rows[0]['pairs']:.1%} of "
-        f"the pairs; never rebuilt: {never['error']:.1%}"
-        + "".join(f"; {row['error']:.1%} at {row['tolerance']:.0%}" for row in beyond),
-        holds=not beyond and rows[0]["pairs"] > at["pairs"] > never["pairs"],
-        comment="the rule compares with a straight line through the last two plans from scratch; "
-        "where the curve bends, small tolerances are not kept"
-        if beyond
-        else "",
+        ours=f"tolerance 20%: mean error {at['error']:.1%}, at worst {at['worst_error']:.1%}, at "
+        f"{at['pairs'] / ours[0]['pairs']:.1%} of the pairs; never rebuilt: {never['error']:.1%}"
+        + "".join(f"; {row['error']:.1%} at {row['tolerance']:.0%}" for row in _beyond(ours)),
+        holds=not _beyond(ours) and ours[0]["pairs"] > at["pairs"] > never["pairs"],
+        comment="by our rule, halfway to a floor of the cost from scratch; the paper's, a line "
+        "through the last two plans from scratch, has "
+        + (_listed(_beyond(theirs)) or "no mean error over its tolerance")
+        + (f"; single errors of ours: {_listed(wide, 'worst_error')}" if wide else ""),
     )
+
+
+def _beyond(rows: Rows) -> Rows:
+    """Those whose mean error exceeds their tolerance."""
+    return [row for row in rows if row["error"] > row["tolerance"] + 1e-9]
+
+
+def _listed(rows: Rows, column: str = "error") -> str:
+    return ", ".join(f"{row[column]:.1%} at {row['tolerance']:.0%}" for row in rows)

@@ -57,11 +57,15 @@ class Market:
 MEMBERS = ("r3000", "r2000", "r1000")
 
 
-def market(rows: int = ROWS, *, symbols: int = SYMBOLS, seed: int = 0) -> Market:
+def market(
+    rows: int = ROWS, *, symbols: int = SYMBOLS, seed: int = 0, prints: float = 1.0
+) -> Market:
     """An hour of trades; the number of rows sets the rate, not the hour.
 
     Prices walk by symbol in cents from the closing price of the day before; a few symbols make
     most of the trades; the largest 1,000 are in r1000, the next 2,000 in r2000, both in r3000.
+    `prints` is how many trades in a row are alike on average (symbol, price, volume): the prints
+    of one large order.
 
     >>> small = market(1_000)
     >>> small.trades.column_names, small.joined().num_rows
@@ -69,7 +73,8 @@ def market(rows: int = ROWS, *, symbols: int = SYMBOLS, seed: int = 0) -> Market
     """
     random = np.random.default_rng(seed)
     popularity = 1.0 / np.arange(1, symbols + 1) ** 0.8
-    symbol = random.choice(symbols, rows, p=popularity / popularity.sum()).astype(np.int32)
+    order, orders = _orders(random, rows, prints)
+    symbol = random.choice(symbols, orders, p=popularity / popularity.sum()).astype(np.int32)
     ts = NOON + np.sort(random.integers(0, SECONDS * 1_000_000, rows))
     closing = np.round(np.exp(random.normal(3.2, 0.8, symbols)), 2).clip(1.0)
     number = np.arange(symbols)
@@ -77,9 +82,9 @@ def market(rows: int = ROWS, *, symbols: int = SYMBOLS, seed: int = 0) -> Market
         pa.table(
             {
                 "ts": pa.array(ts, pa.timestamp("us", tz="UTC")),
-                "symbol": symbol,
-                "price": _walk(random, symbol, closing),
-                "volume": _volumes(random, rows),
+                "symbol": symbol[order],
+                "price": _walk(random, symbol, closing)[order],
+                "volume": _volumes(random, orders)[order],
             }
         ),
         pa.table({"symbol": number.astype(np.int32), "cp": closing}),
@@ -92,6 +97,17 @@ def market(rows: int = ROWS, *, symbols: int = SYMBOLS, seed: int = 0) -> Market
             }
         ),
     )
+
+
+def _orders(
+    random: np.random.Generator, rows: int, prints: float
+) -> tuple[npt.NDArray[np.int64], int]:
+    """The order that each trade is of, and how many there are."""
+    if prints == 1.0:
+        return np.arange(rows), rows
+    first = random.random(rows) < 1.0 / prints
+    first[:1] = True
+    return np.cumsum(first) - 1, int(first.sum())
 
 
 def _walk(

@@ -80,7 +80,12 @@ def _changed(request: Request, change: Callable[[Rows], Incremental], what: str)
         stop_reason="; ".join(reasons) or "nothing changed",
         notes=(f"{what}: {'; '.join(reasons) or 'no tree was touched'}", *plan.report.notes),
     )
-    return replace(plan, report=report, curves=tuple(state.curve for state in states))
+    return replace(
+        plan,
+        report=report,
+        curves=tuple(state.curve for state in states),
+        floors=tuple(state.floor for state in states),
+    )
 
 
 def _state(plan: Plan, rows: Rows, cost: LinearCost, position: dict[int, int]) -> Incremental:
@@ -93,14 +98,19 @@ def _state(plan: Plan, rows: Rows, cost: LinearCost, position: dict[int, int]) -
         plan.strategy, plan.report.edges, 0, 0, 0, 0.0, "kept as it was", plan.report.exact
     )
     curve: Curve = ()
+    floor = None
     if len(rows) and plan.curves:
         curve = plan.curves[position[int(rows[0])]]
+    if len(rows) and plan.floors:
+        floor = plan.floors[position[int(rows[0])]]
     return Incremental.of(
         plan.request.table.take(rows),
         cost,
         Grouping(labels, rate, kept),
         tolerance=plan.request.options.tolerance,
+        rule=plan.request.options.tolerance_rule,
         curve=curve,
+        floor=floor,
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import inf
 from time import perf_counter
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from weft.errors import PlanError
 from weft.plan.cost import LinearCost
+from weft.plan.request import ToleranceRule
 from weft.plan.search.classes import collapse
 from weft.plan.search.classes import tolerance as tie_of
 from weft.plan.search.grouping import Grouping, SearchReport, number_by_first
@@ -40,7 +42,7 @@ class ChangeReport:
     cost: float
     """What the plan costs after the change."""
     expected: float
-    """What it was expected to cost, from the performance slope."""
+    """What a plan from scratch was expected to cost, by the rule."""
     rebuilt: bool
     reason: str
     seconds: float
@@ -51,10 +53,15 @@ class Incremental:
     """A plan under change (WeaveShare section 5.2).
 
     New queries become trees that are woven with the existing trees, and trees that lose queries
-    are woven again; existing trees are not compared with one another. `curve` holds the points
-    of the plan-cost curve, (queries, cost) of plans made from scratch; its slope says what a plan
-    from scratch would cost now. The plan is rebuilt when `cost / expected - 1` exceeds the
-    tolerance: 0 rebuilds at every change, infinity never.
+    are woven again; existing trees are not compared with one another. The plan is rebuilt when
+    `cost / expected - 1` exceeds the tolerance: 0 rebuilds at every change, infinity never.
+    `expected` is what a plan from scratch should cost now, by one of two rules:
+
+    - "middle": halfway between the plan's own cost and `floor`, which a plan from scratch does not
+      go below. So the plan costs at most `(1 + tolerance) / (1 - tolerance)` times the floor, and
+      on average less than the tolerance over a plan from scratch (decision 0032).
+    - "slope": the paper's, on the line through the last two points of `curve`, (queries, cost) of
+      plans made from scratch. Where the curve bends, it does not keep small tolerances.
 
     >>> table = WindowTable(range=[16, 8], slide=[4, 4])
     >>> state = Incremental.of(table, LinearCost(1.2, 0.0, table.overlap))
@@ -71,10 +78,17 @@ class Incremental:
     grouping: Grouping
     tolerance: float
     curve: tuple[tuple[int, float], ...]
+    floor: float
+    """What a plan from scratch costs at the least."""
+    rule: ToleranceRule = "middle"
     change: ChangeReport | None = None
     """What the last change did; None if there was none."""
 
     def __post_init__(self) -> None:
+        if self.rule not in get_args(ToleranceRule):
+            raise PlanError(
+                f"rule={self.rule!r}: accepted are {', '.join(get_args(ToleranceRule))}"
+            )
         if not self.tolerance >= 0.0:
             raise PlanError(f"tolerance={self.tolerance!r} must be 0 or more (0.2 is 20%)")
         if not len(self.table) == len(self.grouping.labels) == len(self.cost.weight):
@@ -91,23 +105,26 @@ class Incremental:
         grouping: Grouping | None = None,
         *,
         tolerance: float = 0.2,
+        rule: ToleranceRule = "middle",
         curve: tuple[tuple[int, float], ...] = (),
+        floor: float | None = None,
     ) -> Incremental:
         """A plan to be changed: a given one, or that of `weave`.
 
-        Without a curve, the plan's own cost is its first point.
+        Without a curve, the plan's own cost is its first point; without a floor, it is the floor.
         """
         grouping = weave.search(table, cost) if grouping is None else grouping
+        price = grouping.cost(cost)
         if not curve and len(table):
-            curve = ((len(table), grouping.cost(cost)),)
-        return cls(table, cost, grouping, tolerance, curve)
+            curve = ((len(table), price),)
+        return cls(table, cost, grouping, tolerance, curve, price if floor is None else floor, rule)
 
     @property
     def plan_cost(self) -> float:
         """What the plan costs per unit of time."""
         return self.grouping.cost(self.cost)
 
-    def expected(self, queries: int) -> float:
+    def by_slope(self, queries: int) -> float:
         """What a plan from scratch for so many queries should cost, by the performance slope.
 
         The slope is that between the last two points of the curve; from a single one, the line
@@ -139,7 +156,10 @@ class Incremental:
         new, old = collapse(table, weight), len(self.grouping)
         labels = np.concatenate([self.grouping.labels, old + new.of_query])
         touched = np.arange(old + len(new)) >= old
-        return self._changed(both, cost, labels, touched, len(table), 0)
+        # Taking them out of the cheapest plan of all saves at least what each alone pays for its
+        # own edges, for its tree has no fewer; and leaves a plan of the others.
+        floor = self.floor + float(new.rate @ new.weight) / new.unit
+        return self._changed(both, cost, labels, touched, floor, len(table), 0)
 
     def drop(self, rows: npt.ArrayLike) -> Incremental:
         """The plan without the queries at these positions; the others keep their order."""
@@ -155,9 +175,20 @@ class Incremental:
             replace(self.cost, weight=self.cost.weight[keep]),
             self.grouping.labels[keep],
             touched,
+            self.floor * (1.0 - self._share(gone)),
             0,
             len(gone),
         )
+
+    def _share(self, rows: Int64) -> float:
+        """The part of the plan's cost that these queries bear, each by its weight in its tree."""
+        labels, weight = self.grouping.labels, self.cost.weight
+        trees = len(self.grouping)
+        whole = np.bincount(labels, weights=weight, minlength=trees)
+        mine = np.bincount(labels[rows], weights=weight[rows], minlength=trees)
+        cost = self.cost.fixed + self.grouping.edge_rate * (self.cost.per_edge + whole)
+        part = np.divide(mine, whole, out=np.zeros(trees), where=whole > 0.0)
+        return float((cost * part).sum()) / max(float(cost.sum()), np.finfo(float).tiny)
 
     def _changed(
         self,
@@ -165,6 +196,7 @@ class Incremental:
         cost: LinearCost,
         labels: Int64,
         touched: npt.NDArray[np.bool_],
+        floor: float,
         added: int,
         dropped: int,
     ) -> Incremental:
@@ -180,7 +212,11 @@ class Incremental:
             grouping = scratch
         else:
             grouping = _reweave(table, cost, self.grouping, labels, touched)
-        price, expected = grouping.cost(cost), self.expected(len(table))
+        price = grouping.cost(cost)
+        # What the plan at hand saves by a drop, a plan from scratch may save as well.
+        floor = max(min(floor, price, self.floor + price - self.plan_cost), 0.0)
+        slope = self.rule == "slope"
+        expected = self.by_slope(len(table)) if slope else (floor + price) / 2.0
         off = price / expected - 1.0 if expected > 0.0 else inf
         if scratch is None and len(table) and not never and off > self.tolerance:
             scratch = weave.search(table, cost)
@@ -188,6 +224,7 @@ class Incremental:
         curve = self.curve
         if scratch is not None:
             curve = (*curve, (len(table), scratch.cost(cost)))
+            floor = min(scratch.cost(cost), price)
             if scratch.cost(cost) <= price:
                 grouping = scratch
             else:
@@ -204,7 +241,15 @@ class Incremental:
             reason=reason,
             seconds=perf_counter() - began,
         )
-        return Incremental(table, cost, grouping, self.tolerance, curve, change)
+        return replace(
+            self,
+            table=table,
+            cost=cost,
+            grouping=grouping,
+            curve=curve,
+            floor=floor,
+            change=change,
+        )
 
 
 def _reason(

@@ -16,7 +16,7 @@ from weft.plan.cost import CostModel, Model, Statistics
 from weft.plan.edges import measure
 from weft.plan.named_options import meant
 from weft.plan.plan import Plan, PlanReport
-from weft.plan.request import Engine, Options, Request
+from weft.plan.request import Engine, Options, Request, ToleranceRule
 from weft.query.table import WindowTable
 from weft.query.window import Window
 
@@ -55,6 +55,7 @@ def optimize(
     parts: str = "compatible",
     polish: bool = False,
     tolerance: float = 0.2,
+    tolerance_rule: ToleranceRule = "middle",
     engine: Engine | None = None,
     finals: str = "auto",
     progress: Progress | None = None,
@@ -67,7 +68,8 @@ def optimize(
     `"separate"` does not, `"auto"` takes the cheaper where the cost model can tell
     (`cost="engine"`). `engine` limits `auto` to plans that this engine can run; `finals` is the
     structure that combines slices into answers, which `cost="engine"` prices. `polish` runs a
-    local search after the strategy.
+    local search after the strategy. `add` and `drop` plan from scratch where the changed plan would
+    cost over `tolerance` more, which `tolerance_rule` estimates (see `weft.plan.incremental`).
     Further options go to the strategy.
 
     >>> windows = [Window(range=16, slide=4), Window(range=10, slide=5), Window(range=8, slide=4)]
@@ -90,6 +92,7 @@ def optimize(
         parts=parts,  # type: ignore[arg-type]  # Options checks it
         polish=polish,
         tolerance=tolerance,
+        tolerance_rule=tolerance_rule,
         engine=engine,
         finals=finals,
         search=search,

@@ -59,6 +59,8 @@ class Plan:
     report: PlanReport
     curves: tuple[tuple[tuple[int, float], ...], ...] = ()
     """Per sharing group, (queries, cost) of its plans from scratch: what changes are judged by."""
+    floors: tuple[float, ...] = ()
+    """Per sharing group, what a plan from scratch costs at the least; none before a change."""
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.request.table):
@@ -271,6 +273,7 @@ class Plan:
             "labels": self.labels.tolist(),
             "report": self.report.to_dict(),
             "curves": [[list(point) for point in curve] for curve in self.curves],
+            "floors": list(self.floors),
         }
 
     @classmethod
@@ -306,6 +309,7 @@ class Plan:
             },
             PlanReport(**(data["report"] | {"notes": tuple(data["report"]["notes"])})),
             tuple(tuple((int(n), float(c)) for n, c in curve) for curve in data["curves"]),
+            tuple(data.get("floors", ())),  # plans of weft 0.2 have none
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from weft.query.query import Query
 
 Engine = Literal["operator", "rewrite"]
+ToleranceRule = Literal["middle", "slope"]
 
 
 class RowNames(Sequence[str]):
@@ -57,6 +58,8 @@ class Options:
     parts: Parts = "compatible"
     polish: bool = False
     tolerance: float = 0.2
+    tolerance_rule: ToleranceRule = "middle"
+    """What a changed plan is compared with (`Incremental`)."""
     engine: Engine | None = None
     finals: str = "auto"
     """The structure from slices to answers, which the engine's cost model prices."""
@@ -75,6 +78,7 @@ class Options:
             "engine": (None, "operator", "rewrite"),
             "edges": ("exact", "f1", "f1_table", "bitset"),
             "finals": tuple(COMBINES),
+            "tolerance_rule": get_args(ToleranceRule),
         }
         for name, values in allowed.items():
             if getattr(self, name) not in values:
