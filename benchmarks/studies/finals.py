@@ -139,14 +139,16 @@ def batch(rng: np.random.Generator, rows: int) -> Row:
     cold = thread_time() - start
     for found in answer(layout, parts, asks):  # one key of each piece, by the definition
         at = len(found) // 2
-        ask, key = asks[found.ask], int(found.key[at])
+        number = int(np.searchsorted(np.cumsum([n for _, n in found.asks]), at, side="right"))
+        query = found.asks[number][0]
+        ask, key = asks[query], int(found.key[at])
         mine = slice(key * each, (key + 1) * each)
         inside = layout.position[mine] >= found.start[at]
         inside &= layout.position[mine] < found.start[at] + ask.range
         chosen = (values, counts, values)[ask.parts[0]][mine][inside]
         want = chosen.max() if ask.parts[0] == 2 else chosen.sum()
         right = np.isclose(found.parts[0][0][at].as_py(), want, rtol=1e-9)
-        check(bool(right), f"batch: a wrong answer of query {found.ask}")
+        check(bool(right), f"batch: a wrong answer of query {query}")
     seconds = best_of(lambda: [None for _ in answer(layout, parts, asks)])
     return {
         "batch of partials": len(layout),

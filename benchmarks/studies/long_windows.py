@@ -49,7 +49,8 @@ def bucket_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
     from weft.algebra.part import Part
     from weft.engine.parcel import Parcel
     from weft.engine.preaggregate import Preaggregate
-    from weft.engine.program import FAR, Program, QueryWindows, RowColumns, TreeProgram
+    from weft.engine.program import Program, RowColumns, TreeProgram
+    from weft.engine.query_windows import FAR, QueryWindows
     from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
     from weft.engine.state.bucket import Bucket
     from weft.engine.state.due import closing_answers

@@ -50,8 +50,12 @@ def _rows(less: int) -> Iterator[Row]:
             yield place.point("stream: queries", count, rows=10 * million, keys=100, count=count)
         for cores in (1, 2):
             at = f"local[{cores}]"
-            yield place.point("batch: cores", cores, rows=10 * million, keys=million, count=4, at=at)
-            yield place.point("stream: cores", cores, rows=10 * million, keys=1000, count=100, at=at)
+            yield place.point(
+                "batch: cores", cores, rows=10 * million, keys=million, count=4, at=at
+            )
+            yield place.point(
+                "stream: cores", cores, rows=10 * million, keys=1000, count=100, at=at
+            )
         for executors in (1, 2, 4):
             at = f"local-cluster[{executors},1,1536]"
             yield place.point(

@@ -10,7 +10,7 @@ from weft.algebra.ops import bind
 from weft.algebra.part import Part
 from weft.engine.answer import DueWindows
 from weft.engine.finals.batch import Slices, answer
-from weft.engine.program import FAR, QueryWindows
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.errors import WindowError
 from weft.query.calendar import Calendar
 from weft.query.window import Window
@@ -85,10 +85,12 @@ def test_answers_of_windows_on_several_scales(structure: str) -> None:
     asks = [due.request((0,), counts if at % 2 else None) for at, due in enumerate(dues)]
     found: dict[int, dict] = {}
     for some in answer(Slices(key, times), [part], asks, structure=structure, chunk=150, most=40):
-        window = WINDOWS[some.ask]
-        ends = some.start + window.range if some.end is None else some.end
+        whose = [ask for ask, count in some.asks for _ in range(count)]
+        spans = np.array([WINDOWS[ask].range for ask in whose])
+        ends = some.start + spans if some.end is None else some.end
         rows = zip(some.key.tolist(), some.start.tolist(), ends.tolist(), strict=True)
-        found.setdefault(some.ask, {}).update(zip(rows, some.parts[0][0].to_pylist(), strict=True))
+        for ask, row, total in zip(whose, rows, some.parts[0][0].to_pylist(), strict=True):
+            found.setdefault(ask, {})[row] = total
     for at, window in enumerate(WINDOWS):
         taken = counts if at % 2 else np.ones(400, dtype=bool)
         expected = {}

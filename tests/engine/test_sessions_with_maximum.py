@@ -10,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from weft.algebra.part import Part
-from weft.engine.program import QueryWindows, TreeProgram
+from weft.engine.program import TreeProgram
+from weft.engine.query_windows import QueryWindows
 from weft.engine.sessions import combine_sessions
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.query.progressions import cleaned
@@ -113,7 +114,7 @@ def test_sessions_of_any_gap_and_maximum_are_those_of_the_definition(rows, asked
         for some in combine_sessions(shards, tree, keys, lambda _: are_big):
             columns = [some.start, some.end, *(key.to_pylist() for key in some.keys)]
             columns += [part[0].to_pylist() for part in some.parts]
-            for query in some.queries:
+            for query in some.asked[0][0]:
                 found[query] += [
                     (int(start), int(end), *rest)
                     for start, end, *rest in zip(*columns, strict=True)

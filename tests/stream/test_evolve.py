@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from weft.engine.program import FAR
+from weft.engine.query_windows import FAR
 from weft.errors import CheckpointError
 from weft.plan.optimizer import optimize
 from weft.plan.plan import Plan

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from weft.engine.preaggregate import OLDEST
-from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
+from weft.engine.program import Program, TreeProgram
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.shards import ShardSchema
 from weft.plan import calendar_sql
 from weft.plan.optimizer import optimize

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_late_conditions import true_of
 
-from weft.engine.program import FAR, QueryWindows
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.state.as_of import Moment, WindowAt
 from weft.query.query import Query
 from weft.query.window import Window

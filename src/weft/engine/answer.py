@@ -9,8 +9,9 @@ what a stream's bucket has gathered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,8 @@ from weft.engine.blame import named
 from weft.engine.finals.batch import Answers, Slices, WindowRequest, answer
 from weft.engine.groups import group_rows
 from weft.engine.overload import Bounds
-from weft.engine.program import FAR, QueryWindows, TreeProgram
+from weft.engine.program import TreeProgram
+from weft.engine.query_windows import FAR, Lane, QueryWindows
 from weft.engine.shards import SLICE, flat
 from weft.errors import AggregateError, WindowError
 
@@ -37,34 +39,108 @@ MASKS = 1 << 27
 class Combined:
     """Some answers before lowering: window starts, keys, and partials by part."""
 
-    queries: tuple[int, ...]
-    """Whose answers they are: queries that ask for the same windows, groups, rows and parts."""
+    asked: tuple[tuple[tuple[int, ...], int], ...]
+    """Whose answers they are, and how many of each, end to end. Queries that ask for the same
+    windows, groups, rows and parts share theirs."""
     start: Int64
     keys: tuple[pa.Array, ...]
     parts: tuple[tuple[pa.Array, ...], ...]
     end: Int64 | None = None
     """Where the windows end, if that is not a range after their start."""
 
+    @classmethod
+    def of(
+        cls,
+        queries: tuple[int, ...],
+        start: Int64,
+        keys: tuple[pa.Array, ...],
+        parts: tuple[tuple[pa.Array, ...], ...],
+        end: Int64 | None = None,
+    ) -> Combined:
+        """The answers of queries that share them all."""
+        return cls(((queries, len(start)),), start, keys, parts, end)
+
+    def each(self) -> Iterator[tuple[tuple[int, ...], Combined]]:
+        """By whom they were asked for."""
+        low = 0
+        for queries, count in self.asked:
+            yield queries, self if count == len(self.start) else self._slice(queries, low, count)
+            low += count
+
+    def only(self, places: Iterable[int]) -> Combined:
+        """Some of those in `asked`, by their places, ascending."""
+        ends = np.cumsum([count for _, count in self.asked])
+        kept = list(places)
+        rows = np.concatenate(
+            [np.arange(ends[at] - self.asked[at][1], ends[at]) for at in kept], dtype=np.int64
+        )
+        at = pa.array(rows)
+        return Combined(
+            tuple(self.asked[place] for place in kept),
+            self.start[rows],
+            tuple(column.take(at) for column in self.keys),
+            tuple(tuple(column.take(at) for column in part) for part in self.parts),
+            None if self.end is None else self.end[rows],
+        )
+
+    def _slice(self, queries: tuple[int, ...], low: int, count: int) -> Combined:
+        return Combined.of(
+            queries,
+            self.start[low : low + count],
+            tuple(column.slice(low, count) for column in self.keys),
+            tuple(tuple(column.slice(low, count) for column in part) for part in self.parts),
+            None if self.end is None else self.end[low : low + count],
+        )
+
 
 @dataclass(frozen=True)
 class DueWindows:
-    """The windows of a query to be answered: those that end in `(after, upto]`."""
+    """Windows to be answered: those that end in `(after, upto]`."""
 
     service: QueryWindows
     after: int = -FAR
     upto: int = FAR
+    queries: tuple[int, ...] = ()
+    """Who asks for them, if that is not the query of `service` alone."""
+
+    @property
+    def askers(self) -> tuple[int, ...]:
+        """The queries that ask for them."""
+        return self.queries or (self.service.query,)
 
     @classmethod
-    def closing(cls, service: QueryWindows, frontier: int, watermark: int) -> DueWindows:
-        """Those that the watermark closes, `frontier` being where it was before."""
-        return cls(service, service.own_frontier(frontier), service.own_frontier(watermark))
+    def of(
+        cls,
+        lane: Lane,
+        after: int = -FAR,
+        upto: int = FAR,
+        *,
+        silent: AbstractSet[int] = frozenset(),
+        stretches: Sequence[tuple[int, int]] | None = None,
+    ) -> list[DueWindows]:
+        """Those of a lane, of queries that are not silent; what is asked for alike is due once.
+
+        With `stretches`, those only that may hold any of these slices.
+        """
+        counts = [1] * len(lane.alike)
+        if stretches is not None and lane.is_even:
+            counts = lane.counts(stretches, after, upto).tolist()
+        found = []
+        for (service, queries), count in zip(lane.alike, counts, strict=True):
+            asking = tuple(query for query in queries if query not in silent)
+            if asking and count:
+                found.append(cls(service, after, upto, asking))
+        return found
 
     def starts(self, stretches: Sequence[tuple[int, int]], bounds: Bounds) -> Int64:
         """Starts of those windows that may hold any of these stretches of slices."""
         times = (self.after, self.upto)
         count = sum(self.service.count(low, high, *times) for low, high in stretches)
-        bounds.check(self.service.query, "windows", count)
+        for query in bounds.queries.intersection(self.askers):
+            bounds.check(query, "windows", count)
         found = [self.service.starts(low, high, self.after, self.upto) for low, high in stretches]
+        if len(found) == 1:
+            return found[0]
         return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
     def request(self, parts: tuple[int, ...], rows: npt.NDArray[np.bool_] | None) -> WindowRequest:
@@ -83,15 +159,6 @@ class DueWindows:
         )
 
 
-def alike(dues: Sequence[DueWindows]) -> dict[DueWindows, tuple[int, ...]]:
-    """Windows that are answered alike, once each, and the queries that ask for them."""
-    askers: dict[DueWindows, tuple[int, ...]] = {}
-    for due in dues:
-        same = replace(due, service=replace(due.service, query=0))
-        askers[same] = (*askers.get(same, ()), due.service.query)
-    return askers
-
-
 def combine_groups(
     shards: pa.Table,
     tree: TreeProgram,
@@ -104,16 +171,15 @@ def combine_groups(
 ) -> Iterator[Combined]:
     """The answers of windows with the same keys: the shards sorted once, by group and slice.
 
-    What several queries ask for alike is combined once.
+    Windows with few answers are combined together: what is done once would cost more than they.
     """
-    askers = alike(dues)
     groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
     slices = flat(shards, SLICE).to_numpy()
     if bounds is not None:
-        _check_bounds(bounds, askers, slices, groups.count)
+        _check_bounds(bounds, dues, slices, groups.count)
     order = np.lexsort((slices, groups.ids))
     at = pa.array(order)
-    wanted = sorted({part for due in askers for part in due.service.parts})
+    wanted = sorted({part for due in dues for part in due.service.parts})
     parts = []
     for number in wanted:
         part = tree.part(number)
@@ -123,7 +189,7 @@ def combine_groups(
     places = {number: place for place, number in enumerate(wanted)}
     holders = [flat(shards, f"k{number}").take(pa.array(groups.first)) for number in keys]
     sorted_slices = Slices(groups.ids[order], slices[order])
-    for some in _by_masks(list(askers), shards.num_rows):
+    for some in _by_masks(dues, shards.num_rows):
         masks = {
             due.service.predicate: None
             if due.service.predicate is None
@@ -137,10 +203,10 @@ def combine_groups(
             )
             for due in some
         ]
-        for found in _answers(sorted_slices, parts, requests, some, askers, structure):
+        for found in _answers(sorted_slices, parts, requests, some, structure):
             group = pa.array(found.key)
             yield Combined(
-                askers[some[found.ask]],
+                tuple((some[ask].askers, count) for ask, count in found.asks),
                 found.start,
                 tuple(holder.take(group) for holder in holders),
                 tuple(tuple(columns) for columns in found.parts),
@@ -153,7 +219,6 @@ def _answers(
     parts: Sequence[Any],
     requests: Sequence[WindowRequest],
     dues: Sequence[DueWindows],
-    askers: dict[DueWindows, tuple[int, ...]],
     structure: str,
 ) -> Iterator[Answers]:
     """The answers to some requests; an error of a total names the queries that ask for it."""
@@ -166,7 +231,7 @@ def _answers(
                 for _ in answer(slices, parts, [request], structure=structure):
                     pass
             except (AggregateError, WindowError):
-                guilty += askers[due]
+                guilty += due.askers
         raise named(guilty, error) from error
 
 
@@ -182,12 +247,10 @@ def _by_masks(dues: Sequence[DueWindows], rows: int) -> Iterator[list[DueWindows
         yield [due for predicate in some for due in by_predicate[predicate]]
 
 
-def _check_bounds(
-    bounds: Bounds, askers: dict[DueWindows, tuple[int, ...]], slices: Int64, groups: int
-) -> None:
+def _check_bounds(bounds: Bounds, dues: Sequence[DueWindows], slices: Int64, groups: int) -> None:
     """Stop, before the answers of a query are made, if they are more than it may have."""
-    for due, queries in askers.items():
-        for query in bounds.queries.intersection(queries):
+    for due in dues:
+        for query in bounds.queries.intersection(due.askers):
             service = due.service
             windows = service.count(int(slices.min()), int(slices.max()), due.after, due.upto)
             in_windows = -(-service.range // service.slide)  # of each, a shard makes one answer

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,6 +17,7 @@ from weft.algebra.ops.order import typed
 from weft.engine.answer import Combined
 from weft.errors import EngineError
 
+Int64 = npt.NDArray[np.int64]
 Partials = tuple[tuple[pa.Array, ...], ...]
 
 
@@ -33,11 +36,12 @@ class Lowering:
     """Each output's call, and where the query's parts have those that it needs."""
 
     @property
-    def answers(self) -> Hashable:
-        """Equal for queries whose answers to the same windows are the same table."""
-        return self.schema, self.range, self.calls
+    def kind(self) -> Hashable:
+        """Equal for queries whose answers are made alike of what is combined."""
+        return self.schema, self.calls
 
-    def __call__(self, found: Combined) -> pa.Table:
+    def __call__(self, found: Combined, spans: Int64 | int | None = None) -> pa.Table:
+        """The answers, `spans` being how long the windows are: the query's range if not given."""
         if self.calls is None:
             columns = [column for part in found.parts for column in part]
             bounds = [found.start, *([] if found.end is None else [found.end])]
@@ -47,8 +51,12 @@ class Lowering:
                 schema=self.schema,
             )
         window = self.schema.field(0).type
-        ends = (found.start, found.start + self.range if found.end is None else found.end)
-        edges = [pa.array(end).view(window.field(at).type) for at, end in enumerate(ends)]
+        end = found.end
+        if end is None:
+            end = found.start + (self.range if spans is None else spans)
+        edges = [
+            pa.array(edge).view(window.field(at).type) for at, edge in enumerate((found.start, end))
+        ]
         arrays = [pa.StructArray.from_arrays(edges, fields=list(window))]
         arrays += [typed(key, self.schema.field(at + 1).type) for at, key in enumerate(found.keys)]
         outputs = list(self.schema)[len(arrays) :]
@@ -66,6 +74,57 @@ class Lowering:
             raise EngineError(
                 f"query {self.name!r}: {call.function} gave a value that is no {type_}: {error}"
             ) from error
+
+
+@dataclass(frozen=True)
+class Lowerings:
+    """Those of all queries of a stream, by number."""
+
+    by_query: dict[int, Lowering]
+
+    @cached_property
+    def _kinds(self) -> dict[int, int]:
+        """By query, the number of its kind: comparing kinds for every answer would be dear."""
+        numbers: dict[Hashable, int] = {}
+        return {
+            query: numbers.setdefault(lowering.kind, len(numbers))
+            for query, lowering in self.by_query.items()
+        }
+
+    def only(self, queries: Iterable[int]) -> Lowerings:
+        """Those of some queries."""
+        return Lowerings({query: self.by_query[query] for query in queries})
+
+    def answers(self, found: Combined) -> Iterator[tuple[tuple[int, ...], pa.Table]]:
+        """The answers of everybody who asked, those of one kind lowered at once.
+
+        An error names a query whose answers it is about.
+        """
+        by_kind: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+        for place, (queries, _) in enumerate(found.asked):
+            for kind in dict.fromkeys(self._kinds[query] for query in queries):
+                mine = tuple(query for query in queries if self._kinds[query] == kind)
+                by_kind.setdefault(kind, []).append((place, mine))
+        for shares in by_kind.values():
+            some = found if len(shares) == len(found.asked) else found.only(p for p, _ in shares)
+            counts = [count for _, count in some.asked]
+            ranges = [self.by_query[queries[0]].range for _, queries in shares]
+            try:
+                table = self.by_query[shares[0][1][0]](some, np.repeat(ranges, counts))
+            except EngineError:
+                for (_, queries), (_, own) in zip(shares, some.each(), strict=True):
+                    self._lowered(own, queries[0])
+                raise
+            low = 0
+            for (_, queries), count in zip(shares, counts, strict=True):
+                yield queries, table.slice(low, count)
+                low += count
+
+    def _lowered(self, found: Combined, query: int) -> None:
+        try:
+            self.by_query[query](found)
+        except EngineError as error:
+            raise EngineError(f"[weft query {query}] {error}") from error
 
 
 def _component(index: int) -> Callable[..., pa.Array]:

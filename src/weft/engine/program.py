@@ -5,140 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from weft.engine.fragments.fragments import FragmentPlan
 from weft.engine.overload import Bounds
+from weft.engine.query_windows import Lane, QueryWindows, lanes
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.plan.layout import Layout
-from weft.query.scale import UNITS, Scale
-from weft.query.window import Session, Window
-from weft.query.zone import FAR as FAR
-
-Int64 = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class QueryWindows:
-    """The windows of one query that one store answers: those that start in `[since, until)`."""
-
-    query: int
-    """The query's number; numbers are never used again."""
-    range: int
-    slide: int
-    phase: int
-    """Range, slide and phase are counted on `scale`; all times are instants of the axis."""
-    since: int
-    until: int
-    keys: tuple[int, ...]
-    """The store's numbers of the query's keys, in the query's order."""
-    predicate: int | None
-    """The store's number of the query's predicate; None takes every row."""
-    parts: tuple[int, ...]
-    """The store's numbers of the query's parts, in the query's order."""
-    session: bool = False
-    """Whether they are sessions, of which `range` is the gap."""
-    scale: Scale = UNITS
-    lateness: int = 0
-    """How much longer than the watermark says its windows stay open, in units of the axis."""
-    maximum: int = 0
-    """Of sessions, the maximum at whose multiples they end; 0 if they have none."""
-
-    @classmethod
-    def of(
-        cls,
-        window: Window,
-        *,
-        query: int = 0,
-        since: int = -FAR,
-        until: int = FAR,
-        keys: tuple[int, ...] = (),
-        predicate: int | None = None,
-        parts: tuple[int, ...] = (),
-        lateness: int = 0,
-    ) -> QueryWindows:
-        """Those of a window."""
-        return cls(
-            query,
-            *window.steps,
-            since,
-            until,
-            keys,
-            predicate,
-            parts,
-            session=isinstance(window, Session),
-            scale=window.scale,
-            lateness=lateness,
-            maximum=(window.maximum or 0) if isinstance(window, Session) else 0,
-        )
-
-    def own_frontier(self, frontier: int) -> int:
-        """Its windows that end at or before it are closed, `frontier` being the stream's.
-
-        It begins at the epoch, as the watermark of a query with a longer delay does.
-
-        >>> tens = QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, (), lateness=8)
-        >>> tens.own_frontier(30), tens.own_frontier(5)
-        (22, 0)
-        """
-        return max(frontier - self.lateness, min(frontier, 0))
-
-    def next_start(self, frontier: int) -> int | None:
-        """The start of the first window that is still open, or None if all are closed.
-
-        >>> QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ()).next_start(frontier=12)
-        5
-        """
-        scale = self.scale  # the smallest start that is still open
-        closed = scale.floor(self.own_frontier(frontier))
-        bound = max(closed - self.range + 1, scale.ceil(self.since))
-        start = scale.time(bound + (self.phase - bound) % self.slide)
-        return start if start < self.until else None
-
-    def starts(self, low: int, high: int, after: int, upto: int) -> Int64:
-        """Starts of the windows with slices from `low` to `high` that end in `(after, upto]`.
-
-        >>> QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ()).starts(0, 7, after=5, upto=15)
-        array([0, 5])
-        """
-        first, last = self._extent(low, high, after, upto)
-        first += (self.phase - first) % self.slide
-        return self.scale.times(np.arange(first, last + 1, self.slide, dtype=np.int64))
-
-    def count(self, low: int, high: int, after: int, upto: int) -> int:
-        """How many `starts` would be, without making them."""
-        first, last = self._extent(low, high, after, upto)
-        return max(0, (last - first) // self.slide + 1)
-
-    def _extent(self, low: int, high: int, after: int, upto: int) -> tuple[int, int]:
-        """Between which numbers the starts of such windows are."""
-        floor, ceil = self.scale.floor, self.scale.ceil
-        first = max(floor(low) - self.range + 1, floor(after) - self.range + 1, ceil(self.since))
-        return first, min(floor(high), floor(upto) - self.range, ceil(self.until) - 1)
-
-    def ends(self, starts: Int64) -> Int64:
-        """Where the windows end that start there."""
-        return self.scale.times(self.scale.numbers(starts) + self.range)
-
-    def latest_end(self, instant: int) -> int:
-        """Where the last window ends that starts by an instant, or later."""
-        return self.scale.time(self.scale.floor(instant) + self.range)
-
-    @property
-    def longest(self) -> int:
-        """At most how long one of them is, in units of the axis."""
-        return self.scale.longest(self.range)
-
-    def is_late(self, slices: Int64, frontier: int) -> npt.NDArray[np.bool_]:
-        """Which slices lie in windows of this service, but only in closed ones."""
-        numbers = self.scale.numbers(slices)
-        latest = numbers - (numbers - self.phase) % self.slide
-        starts, ends = self.scale.times(latest), self.scale.times(latest + self.range)
-        served = (starts >= self.since) & (starts < self.until)
-        closed = ends <= self.own_frontier(frontier)
-        return served & (latest + self.range > numbers) & closed
 
 
 @dataclass(frozen=True)
@@ -224,17 +97,27 @@ class TreeProgram:
         """How long a slice is on average, in units of the axis."""
         return max(1, round(1.0 / sum(1.0 / step for _, step in self.progressions)))
 
-    @property
+    @cached_property
     def is_session(self) -> bool:
         """Whether its windows are sessions; a tree has sessions only, or none."""
         return any(service.session for service in self.services)
+
+    @cached_property
+    def lanes(self) -> tuple[Lane, ...]:
+        """Its windows of a fixed length."""
+        return lanes([w for w in self.services if w.scale.is_even and not w.session])
+
+    @cached_property
+    def uneven(self) -> tuple[Lane, ...]:
+        """Its calendar windows: gathered, because structures are of fixed lengths."""
+        return lanes([w for w in self.services if not w.scale.is_even])
 
     @property
     def live_mask(self) -> int:
         """The signature bits that still mean something."""
         return sum(1 << number for number in self.predicates)
 
-    @property
+    @cached_property
     def longest(self) -> int:
         """How long the longest window served may be."""
         return max((service.longest for service in self.services), default=0)
@@ -249,7 +132,8 @@ class TreeProgram:
 
     def needed_from(self, frontier: int) -> int | None:
         """The start of the oldest window that is still open; None if no window ever will be."""
-        starts = [service.next_start(frontier) for service in self.services]
+        every = (*self.lanes, *self.uneven) if not self.is_session else lanes(self.services)
+        starts = [start for lane in every for start in lane.oldest_open(frontier).values()]
         return min((start for start in starts if start is not None), default=None)
 
 

@@ -33,7 +33,8 @@ from weft.engine.answer import Combined, Satisfied
 from weft.engine.blame import named
 from weft.engine.by_group import combine_partials
 from weft.engine.groups import Groups, group_rows
-from weft.engine.program import FAR, QueryWindows, TreeProgram
+from weft.engine.program import TreeProgram
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.shards import NumberedPart, flat
 from weft.errors import AggregateError
 
@@ -78,7 +79,7 @@ def combine_sessions(
                 (group, table), blamed = slices, same
             group, table = _joined(group, table, gap, maximum, parts, blamed)
             for wished, queries in alike_parts(same).items():
-                yield Combined(
+                yield Combined.of(
                     queries,
                     flat(table, FIRST).to_numpy(),
                     tuple(holder.take(pa.array(group)) for holder in holders),

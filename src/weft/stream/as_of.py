@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from weft.engine.answer import Combined
 from weft.engine.groups import group_rows
-from weft.engine.lowering import Lowering
-from weft.engine.program import Program, QueryWindows
+from weft.engine.lowering import Lowerings
+from weft.engine.program import Program
+from weft.engine.query_windows import QueryWindows
 from weft.engine.shards import flat
 from weft.engine.state.as_of import (
     Moment,
@@ -23,7 +24,6 @@ from weft.engine.state.as_of import (
     open_sessions,
 )
 from weft.engine.state.bucket import Bucket
-from weft.errors import EngineError
 from weft.sinks.wire import FIGURES, to_wire
 from weft.stream.as_json import plain, units_of
 
@@ -107,7 +107,7 @@ class AnswerFromState:
     """For `mapInArrow`: the pieces of some buckets to answers, as rows of the operator's output."""
 
     program: Program
-    lowerings: dict[int, Lowering]
+    lowerings: Lowerings
     question: Question
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -129,12 +129,8 @@ class AnswerFromState:
         elif window is not None and window.is_open(self.question.windows, moment):
             found = answers_at(bucket, window)
         for combined in found:
-            for query in combined.queries:
-                try:
-                    table = self.lowerings[query](combined)
-                except EngineError as error:
-                    raise EngineError(f"[weft query {query}] {error}") from error
-                made.append((query, table.num_rows, to_wire(table)))
+            for numbers, table in self.lowerings.answers(combined):
+                made += [(query, table.num_rows, to_wire(table)) for query in numbers]
         queries, rows, payloads = zip(*made, strict=True)
         columns = [queries, [number] * len(made), rows, payloads]
         arrays = [pa.array(c, f.type) for c, f in zip(columns, _SCHEMA, strict=True)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
-from weft.engine.program import FAR, QueryWindows
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.state.codec import LAYOUT, REMEDY
 from weft.errors import CheckpointError, EngineError
 from weft.plan.plan import Plan

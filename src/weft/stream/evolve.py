@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from weft.engine.program import FAR, QueryWindows
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.errors import EngineError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import quote

@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from weft.engine.preaggregate import OLDEST
-from weft.engine.program import Program, QueryWindows, TreeProgram
+from weft.engine.program import Program, TreeProgram
+from weft.engine.query_windows import QueryWindows
 from weft.plan import calendar_sql
 from weft.query.calendar import Calendar
 from weft.query.window import Window
@@ -69,7 +70,7 @@ def late_condition(
 
     `units` is SQL of the time as a long.
 
-    >>> from weft.engine.program import FAR
+    >>> from weft.engine.query_windows import FAR
     >>> tens = Window.of_units(10, 5, 0)
     >>> late_condition(QueryWindows.of(tens, since=20), tens, "t", frontier=42)
     '(t - pmod(t - 0, 5) BETWEEN 20 AND 32)'

@@ -14,14 +14,14 @@ import pandas as pd
 import pyarrow as pa
 
 from weft.engine.answer import Combined
-from weft.engine.lowering import Lowering
+from weft.engine.lowering import Lowerings
 from weft.engine.parcel import Parcel, Shipment, greatest
-from weft.engine.program import FAR, Program, TreeProgram
+from weft.engine.program import Program, TreeProgram
+from weft.engine.query_windows import FAR
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.bucket import Bucket, KeyValue
 from weft.engine.state.due import changed_answers, closing_answers
 from weft.engine.state.session_answers import session_answers
-from weft.errors import EngineError
 from weft.sinks.wire import FIGURES, to_wire
 from weft.stream.deployment import Lookup
 from weft.stream.losses import lost_figures
@@ -37,7 +37,7 @@ class MicroBatches:
     """
 
     program: Program
-    lowerings: dict[int, Lowering]
+    lowerings: Lowerings
     slides: dict[int, int]
     timer: int | None
     """When the bucket was to be called again, before this micro-batch."""
@@ -162,19 +162,17 @@ class MicroBatches:
 
     def _lower(self, combined: Combined, output: _Output) -> None:
         """Add the answers of each query; where queries differ in nothing but name, one table."""
-        made: dict[Any, pa.Table] = {}
-        slide = self.slides.get(combined.queries[0])
-        groups = {} if slide is None else by_window(combined.start, slide)  # sessions have one
-        for query in combined.queries:
-            self.program.bounds.check_own(query, "groups", output.count(query, groups))
-            lowering = self.lowerings[query]
-            if lowering.answers not in made:
-                try:
-                    made[lowering.answers] = lowering(combined)
-                except EngineError as error:
-                    raise EngineError(f"[weft query {query}] {error}") from error
-            output.add(query, made[lowering.answers])
-            self.program.bounds.check_own(query, "answers", output.rows(query))
+        bounds, low = self.program.bounds, 0
+        for queries, count in combined.asked:
+            slide, starts = self.slides.get(queries[0]), combined.start[low : low + count]
+            low += count
+            groups = {} if slide is None else by_window(starts, slide)  # sessions have one
+            for query in queries:
+                bounds.check_own(query, "groups", output.count(query, groups))
+        for queries, table in self.lowerings.answers(combined):
+            for query in queries:
+                output.add(query, table)
+                bounds.check_own(query, "answers", output.rows(query))
 
     def _received(
         self, bucket: Bucket, store: TreeProgram, shipments: list[Shipment]

@@ -15,7 +15,7 @@ from typing import Any
 
 from weft.algebra.aggregate import Aggregate
 from weft.algebra.part import Part
-from weft.engine.program import FAR
+from weft.engine.query_windows import FAR
 from weft.plan.layout import argument_types
 from weft.query.progressions import cleaned
 from weft.query.query import Query

@@ -15,7 +15,7 @@ from weft.algebra.ops import bind
 from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of
 from weft.engine.finals.batch import Instances, Slices, WindowRequest, answer
-from weft.engine.finals.batch.layout import UNBOUNDED
+from weft.engine.finals.batch.layout import UNBOUNDED, ranges, rooms
 from weft.engine.finals.registry import STRUCTURES, servers
 from weft.errors import AggregateError, FinalsError
 
@@ -27,9 +27,11 @@ def collected(found: Any) -> dict[tuple[int, int, int], list[Any]]:
     answers: dict[tuple[int, int, int], list[Any]] = {}
     for some in found:
         columns = [rows(part) for part in some.parts]
-        for at, (key, start) in enumerate(zip(some.key.tolist(), some.start.tolist(), strict=True)):
-            assert (some.ask, key, start) not in answers
-            answers[some.ask, key, start] = [column[at] for column in columns]
+        whose = [ask for ask, count in some.asks for _ in range(count)]
+        places = zip(whose, some.key.tolist(), some.start.tolist(), strict=True)
+        for at, place in enumerate(places):
+            assert place not in answers
+            answers[place] = [column[at] for column in columns]
     return answers
 
 
@@ -117,7 +119,11 @@ def test_instances_by_walking_and_by_index(range_: int, slide: int, indexed: boo
         positions.append(np.sort(rng.integers(-spread, spread, count)))
         keys.append(np.full(count, key))
     layout = Slices(np.concatenate(keys), np.concatenate(positions))
-    found = Instances(range=range_, slide=slide, offset=-4).ranges(layout, indexed=indexed)
+    windows = [Instances(range=range_, slide=slide, offset=-4)]
+    room = int(rooms(windows, layout)[0])
+    found, counts = ranges(windows, layout, room, indexed=indexed)
+    assert counts.tolist() == [len(found)]
+    assert len(found) <= room
     assert (np.diff(found.low) >= 0).all()
     assert (np.diff(found.high) >= 0).all()
     assert (found.low < found.high).all()

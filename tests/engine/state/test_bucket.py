@@ -13,7 +13,8 @@ from weft.engine.finals.registry import STRUCTURES
 from weft.engine.fragments.fragments import plan_fragments
 from weft.engine.parcel import Parcel
 from weft.engine.preaggregate import Preaggregate
-from weft.engine.program import FAR, Program, QueryWindows, RowColumns, TreeProgram
+from weft.engine.program import Program, RowColumns, TreeProgram
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.engine.state import bucket as bucket_module
 from weft.engine.state.bucket import Bucket, Traffic
@@ -113,14 +114,14 @@ class Stream:
             if self.plan.mode == "append"
             else changed_answers(bucket, store, delta)
         )
-        for some in found:
+        for queries, some in (one for together in found for one in together.each()):
             columns = [
                 some.start,
                 some.keys[0].to_pylist(),
                 *(p[0].to_pylist() for p in some.parts),
             ]
             for start, key, total, count in zip(*columns, strict=True):
-                for query in some.queries:
+                for query in queries:
                     place = (query, int(start), key)
                     assert self.plan.mode == "update" or place not in self.answers
                     self.answers[place] = (total, count)

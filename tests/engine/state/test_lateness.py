@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from test_bucket import Definition, Stream, batches, program, service
 
 from weft.engine.finals.registry import STRUCTURES
-from weft.engine.program import FAR, Program, QueryWindows
+from weft.engine.program import Program
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.state import bucket as bucket_module
 from weft.engine.state.bucket import Bucket
-from weft.engine.state.lanes import lanes_of
+from weft.engine.state.lanes import lane_name
 
 DELAY = 20
 Row = tuple[int, str, int]
@@ -107,7 +108,7 @@ def test_calm_streams_keep_a_structure_for_each_lateness():
 
 def test_a_lane_without_lateness_is_called_as_it_always_was():
     (tree,) = program(SITUATIONS["predicates"]).stores
-    assert [lane.name(tree) for lane in lanes_of(tree)] == ["f1/0:3+33", "f1/0:3", "f1/0:+5"]
+    assert [lane_name(tree, lane) for lane in tree.lanes] == ["f1/0:3+33", "f1/0:3", "f1/0:+5"]
 
 
 def test_the_frontier_of_a_query_begins_at_the_epoch():

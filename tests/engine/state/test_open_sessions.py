@@ -15,7 +15,8 @@ from test_bucket import batches
 from weft.algebra.part import Part
 from weft.engine.fragments.fragments import plan_fragments
 from weft.engine.parcel import Parcel
-from weft.engine.program import FAR, Program, QueryWindows, RowColumns, TreeProgram
+from weft.engine.program import Program, RowColumns, TreeProgram
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
 from weft.engine.state import sessions as sessions_module
 from weft.engine.state.bucket import Bucket
@@ -68,7 +69,7 @@ class Stream(Slices):
                 columns[2] = [None] * len(some.start)
             columns += [part[0].to_pylist() for part in some.parts]
             for start, end, *values in zip(*columns, strict=True):
-                self.answers += [(q, int(start), int(end), *values) for q in some.queries]
+                self.answers += [(q, int(start), int(end), *values) for q in some.asked[0][0]]
         bucket.index.frontier = self.watermark
         bucket.evict(store)
         bucket.save()

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_open_sessions import ROW, Definition, Stream, program, sessions
 
-from weft.engine.program import FAR, Program, QueryWindows
+from weft.engine.program import Program
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.state.as_of import ReadOnly, open_sessions, reading_program
 from weft.engine.state.bucket import Bucket
 from weft.engine.state.session_answers import session_answers
-from weft.engine.state.sessions import lane_name, session_lanes
+from weft.engine.state.sessions import session_lanes, sessions_name
 
 Rows = list[tuple[int, str, int]]
 
@@ -206,7 +207,7 @@ def test_open_sessions_are_answered_as_if_no_more_rows_came():
     found = {
         query: sorted(zip(some.start.tolist(), some.end.tolist(), strict=True))
         for some in open_sessions(bucket)
-        for query in some.queries
+        for query in some.asked[0][0]
     }
     assert found == {1: [(3, 40), (40, 60)], 2: [(3, 69)]}
 
@@ -215,7 +216,7 @@ def test_lanes_without_a_maximum_keep_their_names():
     """What older checkpoints hold is found under them."""
     asked = [sessions(1, 10), sessions(2, 30), sessions(3, 10, maximum=20)]
     (tree,) = program([*asked, replace(asked[2], query=4, since=5)]).stores
-    names = [lane_name(tree, lane) for lane in session_lanes(tree)]
+    names = [sessions_name(tree, lane) for lane in session_lanes(tree)]
     assert names == ["w1/0:", "w1/0:~10<20", "w1/0:~10<20@5"]
 
 

@@ -24,7 +24,7 @@ def read(stream: Stream, plan: Program, query: int, window: WindowAt) -> dict:
         kept = dict(state)
         bucket = Bucket(reading_program(plan, (query,)), ReadOnly(state))
         for some in answers_at(bucket, window):
-            assert some.queries == (query,)
+            assert [queries for queries, _ in some.asked] == [(query,)]
             assert set(some.start.tolist()) == {window.start}
             parts = [part[0].to_pylist() for part in some.parts]
             found.update(zip(some.keys[0].to_pylist(), zip(*parts, strict=True), strict=True))

@@ -28,6 +28,8 @@ class DistinctCounts:
     [2, 2, 1]
     """
 
+    in_order = True
+
     def __init__(self, arguments: Sequence[pa.Array], where: npt.NDArray[np.bool_] | None) -> None:
         rows = len(arguments[0])
         groups = group_rows(list(arguments), rows)

@@ -266,6 +266,8 @@ class _Maker:
 class _Sketches:
     """Sketches of the values in each range: one for every row would cost a kilobyte each."""
 
+    in_order = False
+
     def __init__(self, op: SketchOp, arguments: list[pa.Array], where: Bools | None) -> None:
         self.op, self.arguments, self.where = op, arguments, where
 

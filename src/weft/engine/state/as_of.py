@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from weft.engine.answer import Combined, DueWindows
-from weft.engine.program import FAR, Program, QueryWindows, TreeProgram
+from weft.engine.program import Program, TreeProgram
+from weft.engine.query_windows import FAR, QueryWindows
 from weft.engine.state.bucket import Bucket
 from weft.engine.state.due import gathered_answers
 from weft.engine.state.session_answers import opened
@@ -116,7 +117,12 @@ def reading_program(program: Program, queries: tuple[int, ...]) -> Program:
 def answers_at(bucket: Bucket, window: WindowAt) -> Iterator[Combined]:
     """The answers of every query of the program to one window, for the groups of a bucket."""
     for tree in bucket.program.stores:
-        dues = [DueWindows(windows, window.end - 1, window.end) for windows in tree.services]
+        stretches, bounds = bucket.stretches(tree), bucket.program.bounds
+        dues = [
+            (due, due.starts(stretches, bounds))
+            for lane in (*tree.lanes, *tree.uneven)
+            for due in DueWindows.of(lane, window.end - 1, window.end)
+        ]
         # Totals are of use to later micro-batches; a single window is combined without them.
         yield from gathered_answers(bucket, tree, dues, renew_totals=False)
 

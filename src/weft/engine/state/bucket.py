@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.engine.blame import merge_blamed
-from weft.engine.program import FAR, Program, TreeProgram
+from weft.engine.program import Program, TreeProgram
+from weft.engine.query_windows import FAR, Lane
 from weft.engine.shards import FRAGMENT, SLICE, by_slice, flat
 from weft.engine.state.codec import (
     bytes_to_json,
@@ -22,9 +23,9 @@ from weft.engine.state.codec import (
     table_to_bytes,
 )
 from weft.engine.state.index import Index, Piece, StoreIndex
-from weft.engine.state.lanes import Lane, LaneState, lanes_of
+from weft.engine.state.lanes import LaneState, lane_name
 from weft.engine.state.radix_tree import RADIX, Node, cover
-from weft.engine.state.sessions import discard_sessions, lane_name, session_lanes
+from weft.engine.state.sessions import discard_sessions, session_lanes, sessions_name
 from weft.engine.state.sliding import discard
 from weft.errors import AggregateError
 
@@ -76,12 +77,12 @@ class Bucket:
         for number in [n for n in self.index.stores if n not in live]:
             self._forget(number)
         self.index.histories = [number for number in self.index.histories if number in live]
-        lanes = {lane.name(tree) for tree in self.program.stores for lane in lanes_of(tree)}
+        lanes = {lane_name(tree, lane) for tree in self.program.stores for lane in tree.lanes}
         for name in [name for name in self.index.sliding if name not in lanes]:
             discard(name, self.index.sliding.pop(name), self)
         trees = self.program.stores
         discard_sessions(
-            self, {lane_name(tree, lane) for tree in trees for lane in session_lanes(tree)}
+            self, {sessions_name(tree, lane) for tree in trees for lane in session_lanes(tree)}
         )
 
     # Reading and writing.
@@ -180,7 +181,7 @@ class Bucket:
         shards = self._admit(store, shards, rows)
         if not shards.num_rows:
             return shards
-        lanes = [self.lane(store, lane) for lane in lanes_of(store)]
+        lanes = [self.lane(store, lane) for lane in store.lanes]
         for lane in lanes:
             lane.note_late(shards, self.frontier)
         self._merge(store, shards)
@@ -320,7 +321,10 @@ class Bucket:
 
     def lane(self, store: TreeProgram, lane: Lane) -> LaneState:
         """A lane of the bucket, opened for this micro-batch."""
-        return self._lanes.setdefault(lane.name(store), LaneState(self, store, lane))
+        name = lane_name(store, lane)
+        if name not in self._lanes:
+            self._lanes[name] = LaneState(self, store, lane)
+        return self._lanes[name]
 
     def stretches(self, store: TreeProgram) -> list[tuple[int, int]]:
         """Stretches of slice starts that hold anything, none nearer than the longest range."""
@@ -338,7 +342,7 @@ class Bucket:
         own = self.index.stores.get(store.number)
         if own is None:
             return
-        for lane in lanes_of(store):
+        for lane in store.lanes:
             self.lane(store, lane).evict(self.frontier)
         needed = store.needed_from(self.frontier)
         for node in list(own.pieces):

@@ -26,7 +26,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from weft.engine.answer import Combined
-from weft.engine.program import FAR, TreeProgram
+from weft.engine.program import TreeProgram
+from weft.engine.query_windows import FAR, Lane
 from weft.engine.sessions import (
     FIRST,
     LAST,
@@ -36,7 +37,6 @@ from weft.engine.sessions import (
     session_groups,
 )
 from weft.engine.shards import flat
-from weft.engine.state.lanes import Lane
 from weft.engine.state.sessions import SPENT, OpenSessions, latest_of
 
 if TYPE_CHECKING:

@@ -9,40 +9,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from weft.engine.answer import Combined, DueWindows, alike, combine_groups
+from weft.engine.answer import Combined, DueWindows, combine_groups
 from weft.engine.blame import named
 from weft.engine.groups import group_rows
 from weft.engine.program import TreeProgram
+from weft.engine.query_windows import Lane
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.bucket import Bucket
 from weft.engine.state.frames import Frame
-from weft.engine.state.lanes import Lane, LaneState, lanes_of, slices_in, uneven_windows
+from weft.engine.state.lanes import LaneState, lane_choice, slices_in
 from weft.engine.state.sliding import Closing, Sliding
 from weft.errors import AggregateError
+
+Int64 = npt.NDArray[np.int64]
 
 
 def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterator[Combined]:
     """The answers of the windows that the watermark closes: each window once, final."""
-    gathered = [
-        DueWindows.closing(window, bucket.frontier, watermark)
-        for window in uneven_windows(tree)
-        if window.query not in bucket.program.silent
-    ]
-    stretches = bucket.stretches(tree)
-    held = bucket.slice_counts(tree)
-    for lane in lanes_of(tree):
-        dues = [
-            DueWindows.closing(window, bucket.frontier, watermark)
-            for window in lane.windows
-            if window.query not in bucket.program.silent
-        ]
-        state = bucket.lane(tree, lane)
-        askers = alike(dues)
-        starts = {due: due.starts(stretches, bucket.program.bounds) for due in askers}
-        windows = sum(map(len, starts.values()))
+    stretches, held = bucket.stretches(tree), bucket.slice_counts(tree)
+
+    def closing(lane: Lane) -> list[tuple[DueWindows, Int64]]:
+        after, upto = lane.own_frontier(bucket.frontier), lane.own_frontier(watermark)
+        silent, bounds = bucket.program.silent, bucket.program.bounds
+        dues = DueWindows.of(lane, after, upto, silent=silent, stretches=stretches)
+        return [(due, due.starts(stretches, bounds)) for due in dues]
+
+    gathered = [due for lane in tree.uneven for due in closing(lane)]
+    for lane in tree.lanes:
+        state, dues = bucket.lane(tree, lane), closing(lane)
+        windows = sum(len(starts) for _, starts in dues)
         structure = _structure(bucket, tree, state, windows, slices_in(tree, lane, held))
         if structure is None:
             gathered += dues
@@ -52,7 +51,7 @@ def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterat
                 state.close_down()  # ends that were passed: nothing but a new one answers them
                 sliding = state.open(structure)
             state.begin(sliding, bucket.frontier)
-            yield from _from_structure(bucket, tree, lane, sliding, starts, askers)
+            yield from _from_structure(bucket, tree, lane, sliding, dues)
     yield from gathered_answers(bucket, tree, gathered)
 
 
@@ -61,7 +60,7 @@ def _structure(
 ) -> str | None:
     """The structure that answers a lane in this micro-batch; None to gather its slices."""
     finals = bucket.program.finals
-    chosen = state.lane.choice(tree, finals, slices).structure
+    chosen = lane_choice(tree, state.lane, finals, slices).structure
     if chosen in ("blocks", "naive") and finals != "naive":
         state.close_down()
         return None
@@ -75,34 +74,28 @@ def _from_structure(
     tree: TreeProgram,
     lane: Lane,
     sliding: Sliding,
-    starts: dict[DueWindows, np.ndarray],
-    askers: dict[DueWindows, tuple[int, ...]],
+    dues: Sequence[tuple[DueWindows, Int64]],
 ) -> Iterator[Combined]:
-    dues = list(askers)
     closing = [
         Closing(start + due.service.range, start, at)
-        for at, due in enumerate(dues)
-        for start in starts[due].tolist()
+        for at, (due, starts) in enumerate(dues)
+        for start in starts.tolist()
     ]
     found: dict[int, list[tuple[int, Frame]]] = {}
     for window, frame in sliding.close(closing):
         found.setdefault(window.asker, []).append((window.start, frame))
     for at, answers in found.items():
-        for query in bucket.program.bounds.queries.intersection(askers[dues[at]]):
-            bucket.program.bounds.check(query, "groups", max(len(f) for _, f in answers))
-            bucket.program.bounds.check(query, "windows", sum(len(f) for _, f in answers))
-        yield _combined(tree, lane, sliding, dues[at], askers[dues[at]], answers)
+        due, bounds = dues[at][0], bucket.program.bounds
+        for query in bounds.queries.intersection(due.askers):
+            bounds.check(query, "groups", max(len(f) for _, f in answers))
+            bounds.check(query, "windows", sum(len(f) for _, f in answers))
+        yield _combined(lane, sliding, due, answers)
 
 
 def _combined(
-    tree: TreeProgram,
-    lane: Lane,
-    sliding: Sliding,
-    due: DueWindows,
-    queries: tuple[int, ...],
-    answers: Sequence[tuple[int, Frame]],
+    lane: Lane, sliding: Sliding, due: DueWindows, answers: Sequence[tuple[int, Frame]]
 ) -> Combined:
-    frames = sliding.frames
+    frames, queries = sliding.frames, due.askers
     joined = Frame(
         np.concatenate([frame.groups for _, frame in answers]),
         tuple(
@@ -119,7 +112,7 @@ def _combined(
     except AggregateError as error:
         raise named(queries, error) from error
     lengths = [len(frame) for _, frame in answers]
-    return Combined(
+    return Combined.of(
         queries,
         np.repeat(np.array([start for start, _ in answers], dtype=np.int64), lengths),
         tuple(frames.keys.columns(joined.groups)),
@@ -128,24 +121,25 @@ def _combined(
 
 
 def gathered_answers(
-    bucket: Bucket, tree: TreeProgram, dues: Sequence[DueWindows], *, renew_totals: bool = True
+    bucket: Bucket,
+    tree: TreeProgram,
+    dues: Sequence[tuple[DueWindows, Int64]],
+    *,
+    renew_totals: bool = True,
 ) -> Iterator[Combined]:
-    """Every due window with any row in it, for every group, from the slices that it spans."""
-    stretches = bucket.stretches(tree)
-    edges = []
-    open_dues = []
-    for due in dues:
-        starts = due.starts(stretches, bucket.program.bounds)
-        if len(starts):
-            edges += [starts, due.service.ends(starts)]
-            open_dues.append(due)
-    if not edges:
+    """Every due window with any row in it, for every group, from the slices that it spans.
+
+    The windows come with the starts of those that may hold any.
+    """
+    dues = [(due, starts) for due, starts in dues if len(starts)]
+    if not dues:
         return
+    edges = [edge for due, starts in dues for edge in (starts, due.service.ends(starts))]
     if renew_totals:
         bucket.sum_up(tree)
     shards = bucket.gather(tree, np.unique(np.concatenate(edges)))
     if shards.num_rows:
-        yield from _by_keys(bucket, tree, shards, open_dues)
+        yield from _by_keys(bucket, tree, shards, [due for due, _ in dues])
 
 
 def _by_keys(
@@ -172,18 +166,24 @@ def changed_answers(
     if delta is None or delta.num_rows == 0:
         return
     low, high = pc.min_max(delta.column(SLICE)).as_py().values()
-    dues = [
-        DueWindows(window, max(window.own_frontier(bucket.frontier), low), window.latest_end(high))
-        for window in tree.services
-        if window.query not in bucket.program.silent
-    ]
+    silent, dues = bucket.program.silent, []
+    for lane in (*tree.lanes, *tree.uneven):
+        after = max(lane.own_frontier(bucket.frontier), low)
+        for window, queries in lane.alike:
+            asking = tuple(query for query in queries if query not in silent)
+            if asking:
+                dues.append(DueWindows(window, after, window.latest_end(high), asking))
     changed: dict[tuple[int, ...], list[Combined]] = {}
-    for found in _by_keys(bucket, tree, delta, dues):
-        changed.setdefault(found.queries, []).append(found)
-    for found in gathered_answers(bucket, tree, dues):
-        kept = _among(found, changed.get(found.queries, []))
-        if len(kept.start):
-            yield kept
+    for some in _by_keys(bucket, tree, delta, dues):
+        for queries, found in some.each():
+            changed.setdefault(queries, []).append(found)
+    stretches, bounds = bucket.stretches(tree), bucket.program.bounds
+    placed = [(due, due.starts(stretches, bounds)) for due in dues]
+    for some in gathered_answers(bucket, tree, placed):
+        for queries, found in some.each():
+            kept = _among(found, changed.get(queries, []))
+            if len(kept.start):
+                yield kept
 
 
 def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
@@ -200,8 +200,8 @@ def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
     here = groups.ids[: len(found.start)]
     rows = np.flatnonzero(np.isin(here, groups.ids[len(found.start) :]))
     at = pa.array(rows)
-    return Combined(
-        found.queries,
+    return Combined.of(
+        found.asked[0][0],
         found.start[rows],
         tuple(column.take(at) for column in found.keys),
         tuple(tuple(column.take(at) for column in part) for part in found.parts),

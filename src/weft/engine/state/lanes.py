@@ -1,4 +1,4 @@
-"""Lanes: the windows of a tree that share keys, predicate and lateness; their slices as frames.
+"""Lanes in a stream: the slices of windows that share keys, predicate and lateness, as frames.
 
 One structure serves a lane: its windows differ in range and slide, are made of the same rows and
 closed in the order of their ends, which windows of another lateness are not.
@@ -7,14 +7,14 @@ closed in the order of their ends, which windows of another lateness are not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from weft.algebra.ops import bind
 from weft.engine.finals.auto import Choice, choose, named
-from weft.engine.program import QueryWindows, TreeProgram
+from weft.engine.program import TreeProgram
+from weft.engine.query_windows import Lane
 from weft.engine.shards import FRAGMENT, SLICE, flat
 from weft.engine.state.frames import Frame, Frames, Keys
 from weft.engine.state.sliding import Sliding, discard
@@ -28,82 +28,27 @@ SLIDES = 8
 """A window of at least so many times the slides that a micro-batch closes is worth a structure."""
 
 
-@dataclass(frozen=True)
-class Lane:
-    """Windows with the same keys, predicate and lateness."""
-
-    keys: tuple[int, ...]
-    predicate: int | None
-    windows: tuple[QueryWindows, ...]
-
-    @property
-    def lateness(self) -> int:
-        """That of all its windows."""
-        return self.windows[0].lateness
-
-    def own_frontier(self, frontier: int) -> int:
-        """Its windows that end at or before it are closed, `frontier` being the stream's."""
-        return self.windows[0].own_frontier(frontier)
-
-    @property
-    def parts(self) -> tuple[int, ...]:
-        """The parts that any of its windows needs."""
-        return tuple(sorted({part for window in self.windows for part in window.parts}))
-
-    @property
-    def ranges(self) -> tuple[int, ...]:
-        """The distinct ranges."""
-        return tuple(sorted({window.range for window in self.windows}))
-
-    def name(self, tree: TreeProgram) -> str:
-        """Its pieces' name in the state; numbers are never used again, so neither is it."""
-        keys = ".".join(map(str, self.keys))
-        predicate = "" if self.predicate is None else self.predicate
-        late = f"+{self.lateness}" if self.lateness else ""
-        return f"f{tree.number}/{keys}:{predicate}{late}"
-
-    def oldest_open(self, frontier: int) -> dict[int, int | None]:
-        """By range, the start of its oldest window that is still open."""
-        found: dict[int, int | None] = dict.fromkeys(self.ranges)
-        for window in self.windows:
-            start, known = window.next_start(frontier), found[window.range]
-            if start is not None:
-                found[window.range] = start if known is None else min(start, known)
-        return found
-
-    def choice(self, tree: TreeProgram, finals: str, slices: int) -> Choice:
-        """The structure that serves its windows in a stream, and why."""
-        if finals == "blocks":
-            return Choice("blocks", "as asked for, over gathered slices")
-        ops = [bind(tree.part(number).part, tree.part(number).types) for number in self.parts]
-        if finals != "auto":
-            for op in ops:
-                named(finals, op.laws, op.kind)
-            return Choice(finals, "as asked for")
-        if slices < FEW:
-            return Choice("blocks", f"windows of {slices} slices: combined anew")
-        laws = Frames(ops, Keys([])).laws
-        return choose(laws, form="stream", ranges=len(self.ranges), window=slices)
+def lane_name(tree: TreeProgram, lane: Lane) -> str:
+    """The name of a lane's pieces in the state; numbers are never used again, so neither is it."""
+    keys = ".".join(map(str, lane.keys))
+    predicate = "" if lane.predicate is None else lane.predicate
+    late = f"+{lane.lateness}" if lane.lateness else ""
+    return f"f{tree.number}/{keys}:{predicate}{late}"
 
 
-def lanes_of(tree: TreeProgram) -> list[Lane]:
-    """The lanes of a tree's windows of a fixed length."""
-    if tree.is_session:
-        return []
-    return windows_by_lane([window for window in tree.services if window.scale.is_even])
-
-
-def uneven_windows(tree: TreeProgram) -> list[QueryWindows]:
-    """A tree's calendar windows: gathered, because structures are of fixed lengths."""
-    return [window for window in tree.services if not window.scale.is_even]
-
-
-def windows_by_lane(windows: Sequence[QueryWindows]) -> list[Lane]:
-    """Windows by keys, predicate and lateness."""
-    found: dict[tuple[tuple[int, ...], int | None, int], list[QueryWindows]] = {}
-    for window in windows:
-        found.setdefault((window.keys, window.predicate, window.lateness), []).append(window)
-    return [Lane(keys, predicate, tuple(some)) for (keys, predicate, _), some in found.items()]
+def lane_choice(tree: TreeProgram, lane: Lane, finals: str, slices: int) -> Choice:
+    """The structure that serves a lane's windows in a stream, and why."""
+    if finals == "blocks":
+        return Choice("blocks", "as asked for, over gathered slices")
+    ops = [bind(tree.part(number).part, tree.part(number).types) for number in lane.parts]
+    if finals != "auto":
+        for op in ops:
+            named(finals, op.laws, op.kind)
+        return Choice(finals, "as asked for")
+    if slices < FEW:
+        return Choice("blocks", f"windows of {slices} slices: combined anew")
+    laws = Frames(ops, Keys([])).laws
+    return choose(laws, form="stream", ranges=len(lane.ranges), window=slices)
 
 
 def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
@@ -114,12 +59,12 @@ def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
             lines.append(f"run: store {tree.number}: sessions of every gap from open stretches")
             if any(window.maximum for window in tree.services):
                 lines.append(f"run: store {tree.number}: those with a maximum have stretches apart")
-        if uneven_windows(tree):
+        if tree.uneven:
             lines.append(f"run: store {tree.number}: calendar windows from gathered slices")
-        for lane in lanes_of(tree):
+        for lane in tree.lanes:
             slices = max(lane.ranges) // tree.mean_slice
             parts = ", ".join(str(tree.part(number).part) for number in lane.parts)
-            chosen = lane.choice(tree, finals, slices)
+            chosen = lane_choice(tree, lane, finals, slices)
             later = (
                 "; blocks over gathered slices while a micro-batch closes many slides"
                 if finals == "auto" and chosen.structure != "blocks"
@@ -135,7 +80,7 @@ class LaneState:
 
     def __init__(self, bucket: Bucket, tree: TreeProgram, lane: Lane) -> None:
         self.bucket, self.tree, self.lane = bucket, tree, lane
-        self.name = lane.name(tree)
+        self.name = lane_name(tree, lane)
         self.sliding: Sliding | None = None
         self._late: list[tuple[int, Frame]] = []
         self._oldest: list[int | None] = self.meta.get("oldest", [])

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from weft.engine.answer import Combined
 from weft.engine.program import TreeProgram
+from weft.engine.query_windows import Lane
 from weft.engine.state.capped_sessions import CappedSessions
-from weft.engine.state.lanes import Lane
 from weft.engine.state.sessions import OpenSessions, session_lanes
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ import pyarrow as pa
 from weft.engine.answer import Combined
 from weft.engine.blame import named
 from weft.engine.groups import group_rows
-from weft.engine.program import FAR, QueryWindows, TreeProgram
+from weft.engine.program import TreeProgram
+from weft.engine.query_windows import FAR, Lane, QueryWindows, lanes
 from weft.engine.sessions import (
     FIRST,
     LAST,
@@ -39,7 +40,7 @@ from weft.engine.sessions import (
 )
 from weft.engine.shards import FRAGMENT, SLICE, NumberedPart, ShardSchema, flat
 from weft.engine.state.codec import bytes_to_table, checksum_of, damaged, table_to_bytes
-from weft.engine.state.lanes import Lane, windows_by_lane
+from weft.engine.state.lanes import lane_name
 from weft.errors import AggregateError
 
 if TYPE_CHECKING:
@@ -62,12 +63,12 @@ def session_lanes(tree: TreeProgram) -> list[Lane]:
     for window in tree.services:
         apart = (window.range, window.maximum, window.since) if window.maximum else (0, 0, 0)
         found.setdefault(apart, []).append(window)
-    return [lane for windows in found.values() for lane in windows_by_lane(windows)]
+    return [lane for windows in found.values() for lane in lanes(windows)]
 
 
-def lane_name(tree: TreeProgram, lane: Lane) -> str:
+def sessions_name(tree: TreeProgram, lane: Lane) -> str:
     """The name of a lane's pieces in the state."""
-    name, window = f"w{lane.name(tree)[1:]}", lane.windows[0]
+    name, window = f"w{lane_name(tree, lane)[1:]}", lane.windows[0]
     if not window.maximum:
         return name
     since = f"@{window.since}" if window.since > -FAR else ""
@@ -79,7 +80,7 @@ class OpenSessions:
 
     def __init__(self, bucket: Bucket, tree: TreeProgram, lane: Lane) -> None:
         self.bucket, self.tree, self.lane = bucket, tree, lane
-        self.name = lane_name(tree, lane)
+        self.name = sessions_name(tree, lane)
         self.gaps = np.array(lane.ranges, dtype=np.int64)
         self.keys = [key for key in tree.schema.keys if key.number in lane.keys]
         self.parts: list[NumberedPart] = [tree.part(number) for number in lane.parts]
@@ -229,7 +230,7 @@ class OpenSessions:
                 made = merge_sessions(some, sessions, parts)
             except AggregateError as error:
                 raise named(queries, error) from error
-            yield Combined(
+            yield Combined.of(
                 queries,
                 sessions.starts,
                 tuple(keys[number] for number in self.lane.keys),

@@ -104,14 +104,16 @@ class Finals:
         if not listed:
             return
         shards = pa.Table.from_batches(listed).combine_chunks()
-        dues = [DueWindows(window) for window in self.tree.services if window.keys == self.keys]
+        lanes = (*self.tree.lanes, *self.tree.uneven)
+        dues = [due for lane in lanes if lane.keys == self.keys for due in DueWindows.of(lane)]
         members = Members(shards, self.tree)
         writer = AnswerBatches(self.tree, self.keys, shards.schema)
-        parts = {due.service.query: due.service.parts for due in dues}
+        parts = {window.query: window.parts for window in self.tree.services}
         try:
-            for found in self._combined(shards, dues, members):
-                for target in found.queries:
-                    yield from writer.add(target, parts[target], found)
+            for some in self._combined(shards, dues, members):
+                for targets, found in some.each():
+                    for target in targets:
+                        yield from writer.add(target, parts[target], found)
         except Blamed as error:  # by numbers that mean nothing outside
             raise error.__cause__ or error from None
         yield from writer.flush()

@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from weft.algebra.ops.order import typed
-from weft.engine.program import QueryWindows
+from weft.engine.query_windows import QueryWindows
 from weft.engine.state.as_of import Moment, WindowAt, pieces_of, reading_program
 from weft.errors import EngineError
 from weft.plan.time_axis import TimeAxis
@@ -198,7 +198,7 @@ class StateReader:
     def _read(self, asked: Asked, entry: Entry, question: Question, batch: int) -> AsOf:
         query, compiled = entry.query, asked.compiled
         program = reading_program(compiled.program, question.numbers)
-        lowerings = {number: compiled.lowerings[number] for number in question.numbers}
+        lowerings = compiled.lowerings.only(question.numbers)
         pieces = self._pieces(pieces_of(program), batch)
         frame = pieces.mapInArrow(AnswerFromState(program, lowerings, question), COLUMNS)
         with lowered_frame(frame, self.axis, _only(compiled, entry), asked.catalogue) as lowered:

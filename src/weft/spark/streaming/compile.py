@@ -14,11 +14,12 @@ from weft.algebra.part import Part
 from weft.algebra.registry import monoid_of, prepared
 from weft.algebra.types import component_types
 from weft.engine.fragments.fragments import FragmentPlan
-from weft.engine.lowering import Lowering
+from weft.engine.lowering import Lowering, Lowerings
 from weft.engine.overload import Bounds
-from weft.engine.program import Program, QueryWindows, RowColumns, TreeProgram
+from weft.engine.program import Program, RowColumns, TreeProgram
+from weft.engine.query_windows import QueryWindows, lanes
 from weft.engine.shards import NumberedKey, NumberedPart, ShardSchema
-from weft.engine.state.lanes import explain_lanes, windows_by_lane
+from weft.engine.state.lanes import explain_lanes, lane_choice
 from weft.errors import EngineError, FinalsError
 from weft.plan.plan import Plan
 from weft.plan.time_axis import TimeAxis
@@ -54,7 +55,7 @@ class Compiled:
     """Everything that a stream runs by under one catalogue."""
 
     program: Program
-    lowerings: dict[int, Lowering]
+    lowerings: Lowerings
     answered: dict[int, SinkQuery]
     lowered_in_sql: dict[int, OutputSql]
     """Queries that leave the operator as partials, for Spark SQL to lower."""
@@ -71,7 +72,7 @@ class Compiled:
         return _holding(self.finishes)
 
     @property
-    def deployed(self) -> tuple[Program, dict[int, Lowering]]:
+    def deployed(self) -> tuple[Program, Lowerings]:
         """What workers need to know."""
         return self.program, self.lowerings
 
@@ -150,7 +151,7 @@ def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
             answered[number] = SinkQuery(number, name, schema, answers, keys)
         if sql is not None:
             lowered_in_sql[number] = sql
-    return Compiled(program, lowerings, answered, lowered_in_sql, finishes, menu, askers)
+    return Compiled(program, Lowerings(lowerings), answered, lowered_in_sql, finishes, menu, askers)
 
 
 def _finishes(catalogue: Catalogue, menu: Menu) -> dict[int, Finishing]:
@@ -209,9 +210,9 @@ def _check_finals(program: Program, catalogue: Catalogue) -> None:
     """Refuse a structure that cannot serve some query, by the query's name."""
     names = {entry.number: entry.query.name for entry in catalogue.entries}
     for tree in program.stores:
-        for lane in () if tree.is_session else windows_by_lane(tree.services):
+        for lane in () if tree.is_session else lanes(tree.services):
             try:
-                lane.choice(tree, program.finals, 1 << 20)
+                lane_choice(tree, lane, program.finals, 1 << 20)
             except FinalsError as error:
                 asked = ", ".join(sorted({repr(names[w.query]) for w in lane.windows}))
                 raise FinalsError(f"finals={program.finals!r}: of {asked}: {error}") from None

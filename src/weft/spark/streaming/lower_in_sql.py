@@ -117,7 +117,7 @@ class _Making:
     def _answers(self, number: int) -> DataFrame:
         """A query's answers, before SQL over them."""
         compiled, query = self.compiled, self._entry(number).query
-        arrow = compiled.lowerings[number].schema
+        arrow = compiled.lowerings.by_query[number].schema
         rows = self.kept.where(f"query = {number}").select("payload").coalesce(1)
         sql = compiled.lowered_in_sql.get(number)
         if sql is None:

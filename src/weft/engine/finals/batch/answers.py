@@ -11,8 +11,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.algebra.ops.base import Columns, VectorOp, flat
-from weft.engine.finals.batch.combined import combined
-from weft.engine.finals.batch.layout import UNBOUNDED, Instances, Slices
+from weft.engine.finals.batch.combined import Combined, combined
+from weft.engine.finals.batch.layout import (
+    UNBOUNDED,
+    Instances,
+    Ranges,
+    Slices,
+    ranges,
+    rooms,
+)
 from weft.engine.finals.batch.scratch import Scratch
 from weft.errors import FinalsError
 from weft.query.scale import UNITS, Scale
@@ -23,6 +30,8 @@ CHUNK = 1 << 18
 """Rows worked on at a time: a few columns of so many stay in the processor's cache."""
 MOST = 1 << 22
 """Answers given at a time: a day by the second has many more of them than slices."""
+TOGETHER = 1 << 16
+"""Answers of several asks that are given together: more cost so much that one call is nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +61,14 @@ class WindowRequest:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Some answers of one query: key and window start of each, and every part's components."""
+    """Some answers: key and window start of each, and every part's components."""
 
-    ask: int
-    """Which of the asks."""
+    asks: tuple[tuple[int, int], ...]
+    """Which of the asks, and how many answers each has here: they lie end to end."""
     key: Int64
     start: Int64
     parts: tuple[list[pa.Array], ...] = field(repr=False)
-    """For each part of the ask, one Arrow array per component."""
+    """For each part of the asks, one Arrow array per component."""
     end: Int64 | None = None
     """Where the windows end, if that is not a range after their start."""
 
@@ -79,8 +88,9 @@ def answer(
     """Every (key, window instance) with at least one slice, for every ask, combined.
 
     `parts` are the partials, one Arrow array per component, in the order of the slices. Answers
-    come in pieces, ask by ask within a stretch of keys (about `chunk` rows) and of time (about
-    `most` answers), so that no more than a piece is held. `structure` names the final structure.
+    come in pieces, within a stretch of keys (about `chunk` rows) and of time (about `most`
+    answers), so that no more than a piece is held. Asks with few answers share a piece: what is
+    done for every piece would cost more than their answers. `structure` names the final structure.
 
     >>> from weft.algebra.ops import bind
     >>> from weft.algebra.part import Part
@@ -153,30 +163,83 @@ def _answers(
         for part, count in askers.items()
     }
     numbered: dict[Scale, Slices] = {UNITS: slices}
-    for member in members:
-        scale = asks[member].scale
+    for (scale, parts), alike in _alike(asks, members).items():
         if scale not in numbered:
             numbered[scale] = Slices(slices.key, scale.numbers(slices.position))
         placed = numbered[scale]
-        for windows in asks[member].windows.stretches(placed, most):
-            ranges = windows.ranges(placed, indexed=len(members) > 3, scratch=scratch)
-            if len(ranges) == 0:
+        for piece in _pieces(asks, alike, placed, most):
+            found, counts = ranges(
+                [windows for _, windows, _ in piece],
+                placed,
+                sum(room for _, _, room in piece),
+                indexed=len(members) > 3,
+                scratch=scratch,
+            )
+            if len(found) == 0:
                 continue
-            starts = scale.times(ranges.start.copy())
+            starts = scale.times(found.start.copy())
             ends = None
             if not scale.is_even:
-                ends = scale.times(ranges.start + asks[member].range)
+                spans = np.repeat([windows.range for _, windows, _ in piece], counts)
+                ends = scale.times(found.start + spans)
                 scale.check(starts, ends)
             yield Answers(
-                ask=member,
-                key=slices.key[ranges.low],
+                asks=tuple(
+                    (member, count)
+                    for (member, _, _), count in zip(piece, counts.tolist(), strict=True)
+                    if count
+                ),
+                key=slices.key[found.low],
                 start=starts,
                 end=ends,
-                parts=tuple(
-                    ops[part].decode(ready[part].over(ranges.low, ranges.high))
-                    for part in asks[member].parts
-                ),
-            )
+                parts=tuple(ops[part].decode(_over(ops[part], ready[part], found, counts))
+                            for part in parts),
+            )  # fmt: skip
+
+
+def _alike(
+    asks: Sequence[WindowRequest], members: Sequence[int]
+) -> dict[tuple[Scale, tuple[int, ...]], list[int]]:
+    """The members by what they count in and the parts that they need."""
+    found: dict[tuple[Scale, tuple[int, ...]], list[int]] = {}
+    for member in members:
+        found.setdefault((asks[member].scale, asks[member].parts), []).append(member)
+    return found
+
+
+def _pieces(
+    asks: Sequence[WindowRequest], members: Sequence[int], slices: Slices, most: int
+) -> Iterator[list[tuple[int, Instances, int]]]:
+    """Members, their windows and the room that these need: few enough to be answered at once."""
+    windows = [asks[member].windows for member in members]
+    together: list[tuple[int, Instances, int]] = []
+    held = 0
+    for member, some, room in zip(members, windows, rooms(windows, slices).tolist(), strict=True):
+        if room > most:
+            for stretch in some.stretches(slices, room, most):
+                yield [(member, stretch, int(rooms([stretch], slices)[0]))]
+            continue
+        if together and held + room > min(most, TOGETHER):
+            yield together
+            together, held = [], 0
+        together.append((member, some, room))
+        held += room
+    if together:
+        yield together
+
+
+def _over(op: VectorOp, ready: Combined, found: Ranges, counts: Int64) -> Columns:
+    """The combination of the ranges of some windows."""
+    if not ready.in_order or len(counts) == 1:
+        return ready.over(found.low, found.high)
+    ends = np.cumsum(counts)
+    return op.concat(
+        [
+            ready.over(found.low[low:high], found.high[low:high])
+            for low, high in zip((ends - counts).tolist(), ends.tolist(), strict=True)
+            if low < high
+        ]
+    )
 
 
 def _check_part(position: int, op: VectorOp, arrays: Sequence[pa.Array], rows: int) -> None:

@@ -32,8 +32,11 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 class Combined(Protocol):
     """Partials of which any ranges can be combined."""
 
+    in_order: bool
+    """Whether the ranges asked for at once have to ascend at both ends."""
+
     def over(self, low: Int64, high: Int64) -> Columns:
-        """The combination of every row range `[low, high)`; low and high ascend, none is empty."""
+        """The combination of every row range `[low, high)`; none is empty."""
 
 
 def combined(
@@ -121,6 +124,8 @@ def _running(values: Int64) -> Int64:
 class _Totals:
     """Integers: the running totals' difference is a range's total."""
 
+    in_order = False
+
     def __init__(self, columns: Columns) -> None:
         self.running = tuple(_running(column) for column in columns)
 
@@ -129,7 +134,9 @@ class _Totals:
 
 
 class _RunningXor:
-    """Bits that undo themselves: the running ones of both ends."""
+    """XOR is its own inverse: the running ones of both ends of a range."""
+
+    in_order = False
 
     def __init__(self, bits: Int64) -> None:
         self.running = np.concatenate([[0], np.bitwise_xor.accumulate(bits)])
@@ -142,7 +149,7 @@ class _Counted:
     """One number by another way, and how many partials were not null by counting."""
 
     def __init__(self, values: Combined, count: Int64) -> None:
-        self.values = values
+        self.values, self.in_order = values, values.in_order
         self.count = None if (count > 0).all() else _Totals((count,))
 
     def over(self, low: Int64, high: Int64) -> Columns:
@@ -152,6 +159,8 @@ class _Counted:
 
 class _WideTotals:
     """Exact sums: in 64 bits where no range can overflow them, else in 128."""
+
+    in_order = False
 
     def __init__(self, columns: Columns) -> None:
         low, high, *counts = columns
@@ -200,6 +209,7 @@ class _Compiled:
 
     def __init__(self, tag: Any, columns: Columns, blank: Columns, room: _Room) -> None:
         self.tag, self.blank, self.room = tag, blank, room
+        self.in_order = room.structure != "blocks"
         self.columns = tuple(np.ascontiguousarray(column) for column in columns)
         self.rows = length(columns)
         self.blocks: tuple[Columns, Columns, Columns] | None = None
@@ -288,6 +298,7 @@ class _Extremes:
         keys = float_keys(columns[0]) if self.floats else columns[0]
         keys = ~keys if self.least else keys
         self.ready = _Counted(_greatest(keys, room), columns[1])
+        self.in_order = self.ready.in_order
 
     def over(self, low: Int64, high: Int64) -> Columns:
         keys, count = self.ready.over(low, high)
@@ -314,6 +325,7 @@ class _Picks:
         rank[self.winner] = at
         rank[~seen] = -1
         self.ranks = _greatest(rank, room)
+        self.in_order = self.ranks.in_order
 
     def over(self, low: Int64, high: Int64) -> Columns:
         (rank,) = self.ranks.over(low, high)
@@ -334,6 +346,8 @@ class _Lists:
     A structure that was asked for by name combines stretches of rows; their lists are joined last.
     """
 
+    in_order = True
+
     def __init__(self, op: ListOp, columns: Columns, room: _Room | None) -> None:
         self.op, self.lists = op, columns[0]
         self.stretches: _Compiled | None = None
@@ -351,6 +365,8 @@ class _Lists:
 
 class _Stepwise:
     """What has no compiled form: the structure itself, row by row."""
+
+    in_order = True
 
     def __init__(
         self,

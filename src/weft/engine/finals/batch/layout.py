@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -94,7 +94,7 @@ class Slices:
 class Ranges:
     """Window instances that hold any slice: rows `[low, high)`, and where the instance starts.
 
-    Both `low` and `high` ascend, because keys do and within a key the instances do.
+    Of one window both `low` and `high` ascend, because keys do and within a key the instances do.
     """
 
     low: Int64
@@ -123,20 +123,13 @@ class Instances:
                 )
 
     @property
-    def _numbers(self) -> tuple[int, int, int, int, int]:
+    def numbers(self) -> tuple[int, int, int, int, int]:
+        """As compiled code takes them: range, slide, phase, and the bounds of the ends."""
         phase = self.offset % self.slide
         return self.range, self.slide, phase, self.ends_after, self.ends_until
 
-    def room(self, slices: Slices) -> int:
-        """At most how many of them hold any slice."""
-        return int(_room(slices.bounds, slices.position, *self._numbers))
-
-    def stretches(self, slices: Slices, most: int) -> Iterator[Instances]:
-        """The same instances in stretches of time of about `most` or fewer each."""
-        room = self.room(slices)
-        if room <= most or len(slices) == 0:
-            yield self
-            return
+    def stretches(self, slices: Slices, room: int, most: int) -> Iterator[Instances]:
+        """The same instances, `room` of them, in stretches of time of about `most` or fewer."""
         after = max(self.ends_after, int(slices.position.min()))
         until = min(self.ends_until, int(slices.position.max()) + self.range)
         cuts = -(-room // most)
@@ -145,25 +138,48 @@ class Instances:
             if low < high:
                 yield replace(self, ends_after=low, ends_until=high)
 
-    def ranges(
-        self, slices: Slices, *, indexed: bool = False, scratch: Scratch | None = None
-    ) -> Ranges:
-        """Those of every key that hold at least one slice.
 
-        `indexed` looks edges up instead of walking the rows, which pays when many windows are
-        asked for. `scratch` lends the memory: the ranges last until its next use.
+def rooms(windows: Sequence[Instances], slices: Slices) -> Int64:
+    """At most how many instances of each hold any slice."""
+    found = np.empty(len(windows), dtype=np.int64)
+    _rooms(slices.bounds, slices.position, _numbers(windows), found)
+    return found
 
-        >>> slices = Slices(key=np.array([0, 0, 1]), position=np.array([-60, 0, 0]))
-        >>> found = Instances(range=120, slide=60).ranges(slices)
-        >>> found.low.tolist(), found.high.tolist(), found.start.tolist()
-        ([0, 0, 1, 2, 2], [1, 2, 2, 3, 3], [-120, -60, 0, -60, 0])
-        """
-        lender = Scratch() if scratch is None else scratch
-        room, long = self.room(slices), np.dtype(np.int64)
-        low, high, start = (lender.take(name, room, long) for name in ("low", "high", "start"))
-        index = slices.index if indexed else _NO_INDEX
-        found = _instances(slices.bounds, slices.position, index, *self._numbers, low, high, start)
-        return Ranges(low[:found], high[:found], start[:found])
+
+def ranges(
+    windows: Sequence[Instances],
+    slices: Slices,
+    room: int,
+    *,
+    indexed: bool = False,
+    scratch: Scratch | None = None,
+) -> tuple[Ranges, Int64]:
+    """The instances of every key that hold any slice, windows end to end; how many each has.
+
+    `room` is the sum of their rooms. `indexed` looks edges up instead of walking the rows, which
+    pays when many windows are asked for. `scratch` lends the memory: the ranges last until its next
+    use.
+
+    >>> slices = Slices(key=np.array([0, 0, 1]), position=np.array([-60, 0, 0]))
+    >>> windows = [Instances(range=120, slide=60), Instances(range=60, slide=60)]
+    >>> found, counts = ranges(windows, slices, sum(rooms(windows, slices)))
+    >>> found.low.tolist(), found.high.tolist(), counts.tolist()
+    ([0, 0, 1, 2, 2, 0, 1, 2], [1, 2, 2, 3, 3, 1, 2, 3], [5, 3])
+    >>> found.start.tolist()
+    [-120, -60, 0, -60, 0, -60, 0, 0]
+    """
+    lender, long = Scratch() if scratch is None else scratch, np.dtype(np.int64)
+    low, high, start = (lender.take(name, room, long) for name in ("low", "high", "start"))
+    index = slices.index if indexed else _NO_INDEX
+    counts = np.empty(len(windows), dtype=np.int64)
+    found = _all_instances(
+        slices.bounds, slices.position, index, _numbers(windows), counts, low, high, start
+    )
+    return Ranges(low[:found], high[:found], start[:found]), counts
+
+
+def _numbers(windows: Sequence[Instances]) -> Int64:
+    return np.array([one.numbers for one in windows], dtype=np.int64).reshape(len(windows), 5)
 
 
 @njit(cache=True)
@@ -209,6 +225,36 @@ def _room(
         _, count = _extent(position[begin], position[end - 1], span, slide, offset, after, until)
         room += min(count, (end - begin) * (span // slide + 1))
     return room
+
+
+@njit(cache=True)
+def _rooms(bounds: Int64, position: Int64, numbers: Int64, out: Int64) -> None:
+    for at in range(len(numbers)):
+        span, slide, offset, after, until = numbers[at]
+        out[at] = _room(bounds, position, span, slide, offset, after, until)
+
+
+@njit(cache=True)
+def _all_instances(
+    bounds: Int64,
+    position: Int64,
+    index: Int32,
+    numbers: Int64,
+    counts: Int64,
+    low: Int64,
+    high: Int64,
+    start: Int64,
+) -> int:
+    """Write the instances of all windows end to end, and how many each has."""
+    found = 0
+    for at in range(len(numbers)):
+        span, slide, offset, after, until = numbers[at]
+        counts[at] = _instances(
+            bounds, position, index, span, slide, offset, after, until,
+            low[found:], high[found:], start[found:],
+        )  # fmt: skip
+        found += counts[at]
+    return found
 
 
 @njit(cache=True)
