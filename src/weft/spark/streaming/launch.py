@@ -30,6 +30,8 @@ _CONF = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
 }
 _NO_EMPTY = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
+_SOURCES = 5.0
+"""Seconds that Spark may take to make the sources of a stream."""
 # Spark asks for the size of the Arrow batch after every row, which takes longer than writing the
 # row, unless the bound is this one. It is lifted where the number of rows is bound enough.
 _UNBOUND = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
@@ -52,11 +54,24 @@ def launch(
     """
     wanted = {**_CONF, "spark.sql.shuffle.partitions": str(partitions)}
     wanted |= (_UNBOUND if narrow else {}) | (_NO_EMPTY if eager else {})
-    wanted |= file_settings(source.sparkSession, checkpoint)
-    with settings(source.sparkSession, wanted):  # the stream runs in a copy, made as it starts
+    files = file_settings(source.sparkSession, checkpoint)
+    # The stream runs in a copy of the session, made as it starts; but its sources, which keep logs
+    # of their own, look at the session itself, and Spark makes them a moment later.
+    with settings(source.sparkSession, wanted | files):
         writer = frame().writeStream.foreachBatch(deliver)
         writer = writer.option("checkpointLocation", checkpoint)
-        return writer.trigger(**dict(trigger.options)).start()
+        query = writer.trigger(**dict(trigger.options)).start()
+        if files:
+            _await_sources(query)
+    return query
+
+
+def _await_sources(query: StreamingQuery) -> None:
+    """Wait until Spark has made the sources of a query, or it has ended, or too long."""
+    execution = query._jsq.streamingQuery()  # type: ignore[attr-defined]
+    until = time.monotonic() + _SOURCES
+    while execution.sources().isEmpty() and query.isActive and time.monotonic() < until:
+        time.sleep(0.01)
 
 
 @contextmanager
