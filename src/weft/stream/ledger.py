@@ -16,7 +16,7 @@ from weft.errors import CheckpointError
 from weft.query.names import UNOWNED
 from weft.sinks.files import Folder
 from weft.stream.catalogue import Catalogue
-from weft.stream.usage import Load, usage_of, users_of
+from weft.stream.usage import Load, answers_of, state_of, users_of
 
 DROPPED = "(dropped)"
 """What the queries of an owner that are gone are listed under, together."""
@@ -80,7 +80,7 @@ class Ledger:
         load = Load()
         load.add(figures)
         spent = load.costs(users_of(catalogue))
-        used = usage_of(catalogue, figures, load)
+        state, answers = state_of(catalogue, figures), answers_of(figures)
         passed = 0.0 if self._at is None else max(0.0, at - self._at)
         self._at = at
         names = {f.number: f.query for f in catalogue.failed}
@@ -89,14 +89,14 @@ class Ledger:
         for number, query in names.items():
             known = costs.get(number) or Cost("", "")
             held = known.state_bytes * passed  # what it held since the micro-batch before
-            now = used.get(number)
-            given = now.answers if now is not None and batch > self._batch else 0
+            now = state.get(number)
+            given = answers[number] if now is not None and batch > self._batch else 0
             costs[number] = replace(
                 known,
                 owner=query.owner or UNOWNED,
                 query=query.name,
                 seconds=known.seconds + spent.get(number, 0.0),
-                state_bytes=0 if now is None else now.state_bytes,
+                state_bytes=0 if now is None else round(now),
                 state_byte_seconds=known.state_byte_seconds + held,
                 answers=known.answers + given,
                 queries=int(now is not None),

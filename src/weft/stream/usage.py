@@ -128,36 +128,47 @@ def split_by_reach(held: float, reach: Mapping[int, int]) -> dict[int, float]:
     {1: 10.0, 2: 55.0, 3: 55.0}
     """
     longest = max(reach.values(), default=0)
-    parts = dict.fromkeys(reach, 0.0)
-    since = 0
-    for until in sorted(set(reach.values())):
-        reaching = [query for query, far in reach.items() if far >= until]
-        for query in reaching:
-            parts[query] += held * (until - since) / longest / len(reaching)
-        since = until
-    return parts
+    reaching, since, part = len(reach), 0, 0.0
+    parts: dict[int, float] = {}
+    for until, ending in sorted(Counter(reach.values()).items()):
+        part += held * (until - since) / longest / reaching
+        parts[until] = part
+        since, reaching = until, reaching - ending
+    return {query: parts[far] for query, far in reach.items()}
+
+
+def state_of(catalogue: Catalogue, last: Sequence[Mapping[str, Any]]) -> dict[int, float]:
+    """The bytes of state that each query has, by what buckets reported."""
+    reach = {e.number: e.query.window.range + e.query.lateness for e in catalogue.entries}
+    state = dict.fromkeys(reach, 0.0)
+    for store, queries in users_of(catalogue).items():
+        held = sum(one["stores"].get(str(store), {}).get("bytes", 0) for one in last)
+        for query, part in split_by_reach(held, {q: reach[q] for q in queries}).items():
+            state[query] += part
+    return state
+
+
+def answers_of(last: Sequence[Mapping[str, Any]]) -> Counter[int]:
+    """The answers of each query in a micro-batch, by what buckets reported."""
+    answers: Counter[int] = Counter()
+    for one in last:
+        answers.update({int(query): count for query, count in one["answers"].items()})
+    return answers
 
 
 def usage_of(
     catalogue: Catalogue, last: Sequence[Mapping[str, Any]], load: Load
 ) -> dict[int, Usage]:
     """What each query uses, by number; `last` is what buckets reported of the last micro-batch."""
-    users = users_of(catalogue)
-    reach = {e.number: e.query.window.range + e.query.lateness for e in catalogue.entries}
-    state = dict.fromkeys(reach, 0.0)
-    for store, queries in users.items():
-        held = sum(one["stores"].get(str(store), {}).get("bytes", 0) for one in last)
-        for query, part in split_by_reach(held, {q: reach[q] for q in queries}).items():
-            state[query] += part
-    shares = load.shares(users)
+    answers, shares = answers_of(last), load.shares(users_of(catalogue))
     return {
         number: Usage(
-            round(state[number]),
+            round(held),
             _fullest([one.get("groups", {}).get(str(number), {}) for one in last]),
-            sum(one["answers"].get(str(number), 0) for one in last),
+            answers[number],
             shares.get(number, 0.0),
         )
-        for number in reach
+        for number, held in state_of(catalogue, last).items()
     }
 
 
@@ -177,7 +188,9 @@ def excesses_after(
     catalogue: Catalogue, last: Sequence[Mapping[str, Any]], load: Load
 ) -> list[Excess]:
     """The queries that are over a limit after a micro-batch, of which buckets reported `last`."""
-    found = excesses(catalogue, usage_of(catalogue, last, load), load.batches)
+    found = []
+    if any(catalogue.limits_of(entry.query) is not None for entry in catalogue.entries):
+        found = excesses(catalogue, usage_of(catalogue, last, load), load.batches)
     untrusted = too_much_state(last, catalogue.youngest_untrusted())
     return found if untrusted is None else [*found, Excess(*untrusted, "fail")]
 

@@ -68,7 +68,7 @@ def launch(
 
 def _await_sources(query: StreamingQuery) -> None:
     """Wait until Spark has made the sources of a query, or it has ended, or too long."""
-    execution = query._jsq.streamingQuery()  # type: ignore[attr-defined]
+    execution = query._jsq.streamingQuery()
     until = time.monotonic() + _SOURCES
     while execution.sources().isEmpty() and query.isActive and time.monotonic() < until:
         time.sleep(0.01)
