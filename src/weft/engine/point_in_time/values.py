@@ -25,7 +25,8 @@ from weft.algebra.ops.base import Columns, VectorOp
 from weft.algebra.ops.lists import ListOp
 from weft.algebra.ops.objects import ObjectOp, SketchOp
 from weft.algebra.part import Part
-from weft.engine.finals.batch.combined import Combined, combined
+from weft.engine.finals.batch.combined import combined
+from weft.engine.finals.batch.running import Combined
 from weft.engine.finals.batch.scratch import Scratch
 from weft.engine.fragments.fragments import FragmentPlan, distinct_fragments
 from weft.engine.groups import group_rows

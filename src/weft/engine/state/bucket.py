@@ -15,14 +15,13 @@ from weft.engine.program import Program, TreeProgram
 from weft.engine.query_windows import FAR, Lane
 from weft.engine.shards import FRAGMENT, SLICE, by_slice, flat
 from weft.engine.state.codec import (
-    bytes_to_json,
     bytes_to_table,
     checksum_of,
     damaged,
     json_to_bytes,
     table_to_bytes,
 )
-from weft.engine.state.index import Index, Piece, StoreIndex
+from weft.engine.state.index import Index, Piece, StoreIndex, index_from
 from weft.engine.state.lanes import LaneState, lane_name
 from weft.engine.state.radix_tree import RADIX, Node, cover
 from weft.engine.state.sessions import discard_sessions, session_lanes, sessions_name
@@ -68,7 +67,7 @@ class Bucket:
 
     def __post_init__(self) -> None:
         stored = self.get_piece(_INDEX)
-        self.index = Index() if stored is None else _index(stored)
+        self.index = Index() if stored is None else index_from(stored)
         self._tables: dict[tuple[int, Node], pa.Table] = {}
         self._dirty: set[tuple[int, Node]] = set()
         self._lanes: dict[str, LaneState] = {}
@@ -380,14 +379,6 @@ class Bucket:
             known = np.array([bool(int(s, 16) >> predicate & 1) for s in self.index.fragments])
             self._satisfied[predicate] = known
         return known
-
-
-def _index(stored: bytes) -> Index:
-    values = bytes_to_json(stored, "the index")
-    try:
-        return Index.from_dict(values)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise damaged("the index", f"{type(error).__name__}: {error}") from None
 
 
 def _between(table: pa.Table, low: int, high: int) -> pa.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from weft.engine.state.codec import bytes_to_json, damaged
 from weft.engine.state.radix_tree import Node
 
 
@@ -132,3 +133,12 @@ class Index:
             data.get("sessions", {}),
             data.get("histories", []),
         )
+
+
+def index_from(stored: bytes) -> Index:
+    """The index of a bucket, as it is in the state."""
+    values = bytes_to_json(stored, "the index")
+    try:
+        return Index.from_dict(values)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise damaged("the index", f"{type(error).__name__}: {error}") from None

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from weft.algebra.ops.base import Columns, VectorOp, flat
-from weft.engine.finals.batch.combined import Combined, combined
+from weft.engine.finals.batch.combined import combined
 from weft.engine.finals.batch.layout import (
     UNBOUNDED,
     Instances,
@@ -20,6 +20,7 @@ from weft.engine.finals.batch.layout import (
     ranges,
     rooms,
 )
+from weft.engine.finals.batch.running import Combined
 from weft.engine.finals.batch.scratch import Scratch
 from weft.errors import FinalsError
 from weft.query.scale import UNITS, Scale

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +16,9 @@ from weft.algebra.ops.numbers import NumberOp
 from weft.algebra.ops.objects import ObjectOp
 from weft.algebra.ops.order import float_keys, from_float_keys
 from weft.algebra.ops.picks import PickOp
-from weft.algebra.ops.wide import WideSum, add, take_away
 from weft.engine.finals.auto import Choice, choose, named
 from weft.engine.finals.batch import blocks, in_order
+from weft.engine.finals.batch.running import Combined, Counted, by_subtraction
 from weft.engine.finals.batch.scratch import Scratch
 from weft.engine.finals.batch.sweep import sweep
 from weft.engine.finals.contract import Algebra
@@ -27,16 +26,6 @@ from weft.engine.finals.lanes import Lanes
 from weft.engine.finals.registry import make
 
 Int64: TypeAlias = npt.NDArray[np.int64]
-
-
-class Combined(Protocol):
-    """Partials of which any ranges can be combined."""
-
-    in_order: bool
-    """Whether the ranges asked for at once have to ascend at both ends."""
-
-    def over(self, low: Int64, high: Int64) -> Columns:
-        """The combination of every row range `[low, high)`; none is empty."""
 
 
 def combined(
@@ -68,14 +57,14 @@ def combined(
         return _Stepwise.of_objects(op, columns, way)
     if isinstance(op, PickOp):
         return _Picks(op, columns, room)
-    if way == "subtract" and (exact := _by_subtraction(op, columns)) is not None:
+    if way == "subtract" and (exact := by_subtraction(op, columns)) is not None:
         return exact
     if op.tag is None:
         return _Stepwise.of_columns(op, columns, way)
     if isinstance(op, NumberOp) and op.counted:
         if isinstance(op.tag, (numba_ops.Max, numba_ops.Min)):
             return _Extremes(op, columns, room)
-        return _Counted(_Compiled(op.tag, columns[:1], op.blank(1)[:1], room), columns[1])
+        return Counted(_Compiled(op.tag, columns[:1], op.blank(1)[:1], room), columns[1])
     return _Compiled(op.tag, columns, op.blank(1), room)
 
 
@@ -85,17 +74,6 @@ def choice(op: VectorOp, asks: int, structure: str) -> Choice:
         numbers = not isinstance(op, ObjectOp)
         return choose(op.laws, form="batch", ranges=max(1, asks), numbers=numbers)
     return named(structure, op.laws, op.kind)
-
-
-def _by_subtraction(op: VectorOp, columns: Columns) -> Combined | None:
-    """Exact numbers as differences of running totals."""
-    if isinstance(op, WideSum):
-        return _WideTotals(columns)
-    if op.kind == "count":
-        return _Totals(columns)
-    if op.kind == "bit_xor":
-        return _Counted(_RunningXor(columns[0]), columns[1])
-    return None
 
 
 @dataclass(frozen=True)
@@ -112,96 +90,6 @@ class _Room:
             self.scratch.take(f"{self.name} {name} {position}", rows, column.dtype)
             for position, column in enumerate(columns)
         )
-
-
-def _running(values: Int64) -> Int64:
-    """Totals of the rows before each row, and of all; wrapping round, which differences undo."""
-    totals = np.zeros(len(values) + 1, dtype=values.dtype)
-    np.cumsum(values, out=totals[1:])
-    return totals
-
-
-class _Totals:
-    """Integers: the running totals' difference is a range's total."""
-
-    in_order = False
-
-    def __init__(self, columns: Columns) -> None:
-        self.running = tuple(_running(column) for column in columns)
-
-    def over(self, low: Int64, high: Int64) -> Columns:
-        return tuple(totals[high] - totals[low] for totals in self.running)
-
-
-class _RunningXor:
-    """XOR is its own inverse: the running ones of both ends of a range."""
-
-    in_order = False
-
-    def __init__(self, bits: Int64) -> None:
-        self.running = np.concatenate([[0], np.bitwise_xor.accumulate(bits)])
-
-    def over(self, low: Int64, high: Int64) -> Columns:
-        return (self.running[high] ^ self.running[low],)
-
-
-class _Counted:
-    """One number by another way, and how many partials were not null by counting."""
-
-    def __init__(self, values: Combined, count: Int64) -> None:
-        self.values, self.in_order = values, values.in_order
-        self.count = None if (count > 0).all() else _Totals((count,))
-
-    def over(self, low: Int64, high: Int64) -> Columns:
-        counts = (high - low,) if self.count is None else self.count.over(low, high)
-        return (*self.values.over(low, high), *counts)
-
-
-class _WideTotals:
-    """Exact sums: in 64 bits where no range can overflow them, else in 128."""
-
-    in_order = False
-
-    def __init__(self, columns: Columns) -> None:
-        low, high, *counts = columns
-        self.counts = _Totals(tuple(counts))
-        narrow = low.view(np.int64)
-        # Below this bound no range's total leaves 64 bits, whatever rounding the bound suffered.
-        small = bool((high == narrow >> 63).all()) and (
-            float(np.abs(narrow.astype(np.float64)).sum()) < 2.0**62
-        )
-        self.narrow = _running(narrow) if small else None
-        self.wide = None if small else _running_wide((low, high))
-
-    def over(self, low: Int64, high: Int64) -> Columns:
-        counts = self.counts.over(low, high)
-        if self.narrow is not None:
-            total = self.narrow[high] - self.narrow[low]
-            return (total.view(np.uint64), total >> 63, *counts)
-        assert self.wide is not None
-        lower, upper = self.wide
-        return (*take_away((lower[high], upper[high]), (lower[low], upper[low])), *counts)
-
-
-def _running_wide(value: Any) -> Any:
-    """Running totals of 128-bit numbers, from those of their 32-bit digits: none overflows."""
-    low, high = value
-    mask = np.uint64(0xFFFFFFFF)
-    digits = [low & mask, low >> np.uint64(32), high.view(np.uint64) & mask]
-    top = _running(high >> 32)
-    runs = [_running(digit.view(np.int64)) for digit in digits]
-    shifted = []
-    for place, run in enumerate([*runs, top]):
-        # run * 2**(32 * place), modulo 2**128
-        wide = (run.view(np.uint64), run >> 63)
-        if place >= 2:
-            wide = (np.zeros(len(run), dtype=np.uint64), run)
-        if place % 2:
-            lower, upper = wide
-            carried = (lower >> np.uint64(32)).view(np.int64)
-            wide = (lower << np.uint64(32), (upper << 32) | carried)
-        shifted.append(wide)
-    return reduce(add, shifted)
 
 
 class _Compiled:
@@ -297,7 +185,7 @@ class _Extremes:
         self.least = isinstance(op.tag, numba_ops.Min)
         keys = float_keys(columns[0]) if self.floats else columns[0]
         keys = ~keys if self.least else keys
-        self.ready = _Counted(_greatest(keys, room), columns[1])
+        self.ready = Counted(_greatest(keys, room), columns[1])
         self.in_order = self.ready.in_order
 
     def over(self, low: Int64, high: Int64) -> Columns:
