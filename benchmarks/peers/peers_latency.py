@@ -17,7 +17,7 @@ from benchmarks.peers.job import DELAY, Job
 from benchmarks.peers.live_feed import RATE, SETTLE, SPEED, feed_for
 from benchmarks.peers.trial import engine_module, try_out
 from benchmarks.support.draw import Picture
-from benchmarks.support.harness import CannotRun, Claim, Row, Rows, noted, one, pick
+from benchmarks.support.harness import CannotRun, Claim, Row, Rows, WrongAnswer, noted, one, pick
 
 PICTURE = Picture("engine", ("p50", "p99"), panel="queries", kind="bars", log="y",
                   ylabel="seconds")  # fmt: skip
@@ -49,7 +49,10 @@ def _rows(
                 continue
             try:
                 row = measured(engine, count, folder / f"{engine}-{count}", seconds, warm, limit)
-            except CannotRun as error:
+            except (CannotRun, WrongAnswer) as error:
+                if isinstance(error, WrongAnswer) and engine.startswith("weft"):
+                    raise
+                # A peer's wrong answer is told as such: it does not undo what the others have done.
                 row = {"engine": engine, "queries": count, "cannot": str(error), "kept_up": False}
             behind = not row["kept_up"]
             yield row
