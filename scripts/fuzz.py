@@ -32,13 +32,13 @@ sys.path.insert(0, str(ROOT))
 from tests.faults.outcome import write_between  # noqa: E402
 from tests.query.sql.sql_texts import DIALECTS, entries  # noqa: E402
 from weft.engine.parcel import Parcel, Shipment  # noqa: E402
-from weft.engine.state.bucket import _index  # noqa: E402
 from weft.engine.state.codec import (  # noqa: E402
     bytes_to_table,
     json_to_bytes,
     seal,
     table_to_bytes,
 )
+from weft.engine.state.index import index_from  # noqa: E402
 from weft.errors import WeftError  # noqa: E402
 from weft.job.document import read_text  # noqa: E402
 from weft.job.schema import problems  # noqa: E402
@@ -152,7 +152,7 @@ def state(chance: random.Random) -> tuple[bytes, Callable[[], object]]:
     """A piece of state, an index or a parcel; now and then with a checksum that is right."""
     forms: list[tuple[bytes, int, Callable[[bytes], object]]] = [
         (table_to_bytes(TABLE), 1, lambda data: bytes_to_table(data, "piece").validate(full=True)),
-        (json_to_bytes(INDEX), 2, _index),
+        (json_to_bytes(INDEX), 2, index_from),
         (Parcel(7, 3, (Shipment(1, (0, 5), TABLE),), 2).to_bytes(), 0, Parcel.from_bytes),
     ]
     whole, form, read = chance.choice(forms)
