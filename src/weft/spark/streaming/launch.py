@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -68,10 +69,11 @@ def launch(
 
 def _await_sources(query: StreamingQuery) -> None:
     """Wait until Spark has made the sources of a query, or it has ended, or too long."""
-    execution = query._jsq.streamingQuery()
     until = time.monotonic() + _SOURCES
-    while execution.sources().isEmpty() and query.isActive and time.monotonic() < until:
-        time.sleep(0.01)
+    with suppress(Py4JError):  # a Spark that has them elsewhere: the stream is only slower
+        execution = query._jsq.streamingQuery()
+        while execution.sources().isEmpty() and query.isActive and time.monotonic() < until:
+            time.sleep(0.01)
 
 
 @contextmanager
