@@ -142,19 +142,3 @@ def test_answers_do_not_depend_on_it(spark: SparkSession, folder: Path, scans: l
             loom.add(query)
         assert loom.verify()
     assert scans == []
-
-
-@pytest.mark.parametrize("slide", ["1 minute", "10 seconds"])
-def test_a_query_that_spark_computes_best_is_not_measured_for(
-    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch, slide: str
-) -> None:
-    measured = []
-    monkeypatch.setattr(
-        "weft.spark.loom.measure", lambda *given: measured.append(given) or measure(*given)
-    )
-    loom = Loom(spark.read.parquet(str(folder)), time="ts")
-    loom.add(Query("a", aggs={"n": "count(*)"}, window=Window(range="1 minute", slide=slide)))
-    results = loom.run()
-    assert len(measured) == (slide != "1 minute")
-    assert loom.verify().ok
-    assert results["a"].count() > 50

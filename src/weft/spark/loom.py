@@ -24,7 +24,6 @@ from weft.query.query_limits import QueryLimits
 from weft.query.source import NO_NULLS
 from weft.query.trust import check_untrusted
 from weft.spark.as_written import texts_as_written
-from weft.spark.batch.choice import runs_by_itself
 from weft.spark.batch.run import Batch, run_plan
 from weft.spark.batch.statistics import Measured, measure
 from weft.spark.calendars import in_session
@@ -260,8 +259,6 @@ class Loom:
         if engine != "rewrite":
             fit_workers(self.spark)
         if plan is None:
-            if rate is None and runs_by_itself(self.queries):
-                rate = 1.0  # whatever it is, there is one way to run it: to measure is to lose
             plan = self.plan(
                 rate=rate, strategy=strategy, engine=engine, finals=finals, keys=keys, parts=parts,
                 edges=edges, cost=cost, statistics=statistics, tolerance=tolerance, seed=seed,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,7 +14,6 @@ from weft.errors import EngineError
 from weft.plan.cost import NATIVE_OVERLAP
 from weft.plan.layout import Layout
 from weft.plan.tree import Tree
-from weft.query.query import Query
 from weft.spark.arrow import is_variant
 
 Method = Literal["native", "sql", "arrow", "coverage"]
@@ -32,12 +30,6 @@ class RunChoice:
 
     def __str__(self) -> str:
         return "; ".join([f"{self.method}: {self.reason}", *self.details])
-
-
-def runs_by_itself(queries: Sequence[Query]) -> bool:
-    """Whether there is one query only, of a window that Spark computes best itself."""
-    windows = [query.window for query in queries]
-    return len(windows) == 1 and windows[0].overlap <= NATIVE_OVERLAP
 
 
 def choose(
