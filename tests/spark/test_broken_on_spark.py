@@ -123,3 +123,18 @@ def test_a_secret_in_an_error_is_hidden(here, monkeypatch):
     assert result.exit_code == 2, result.output
     assert "hunter2" not in result.output
     assert "***" in result.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_secret_in_the_error_of_a_query_is_hidden(here, monkeypatch, options):
+    monkeypatch.setenv("WEFT_TEST_SECRET", "nosuchcodec-hunter2")
+    (here / "job.yaml").write_text(
+        "source: {format: csv, path: trades, schema: ts TIMESTAMP, "
+        'options: {encoding: "${WEFT_TEST_SECRET}"}}\n'
+        "plan: {rate: 10}\n"  # so that nothing is measured, and the query is the first to fail
+        "queries: [{name: all, aggs: {n: count(*)}, range: 1 hour}]\n"
+    )
+    result = CliRunner().invoke(cli, ["run", "job.yaml", *options])
+    assert result.exit_code == 1, result.output
+    assert "CHARSET" in result.output
+    assert "hunter2" not in result.output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -98,6 +98,8 @@ def _answers(
     found = []
     with whole, progress("running", enabled=not quiet) as report:
         for answer in deliver(whole, job, sink, where, show=show, overwrite=overwrite):
+            if answer.error is not None:
+                answer = replace(answer, error=job.scrub(answer.error))
             found.append(answer)
             if report is not None:
                 report(len(found), len(whole.asked), f"answered {answer.query}")
