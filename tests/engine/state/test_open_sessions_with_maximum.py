@@ -117,14 +117,9 @@ ASKED = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
-@given(
-    asked=st.lists(ASKED, min_size=1, max_size=5),
-    fed=st.lists(st.lists(ROW, max_size=12), min_size=1, max_size=8),
-    delay=st.integers(0, 30),
-)
-def test_random_rows_make_the_sessions_of_the_model(asked, fed, delay):
-    services = [
+def services_of(asked):
+    """The sessions that were drawn, numbered from one."""
+    return [
         sessions(
             at,
             gap,
@@ -134,6 +129,16 @@ def test_random_rows_make_the_sessions_of_the_model(asked, fed, delay):
         )
         for at, (gap, more, big, keys) in enumerate(asked, start=1)
     ]
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    asked=st.lists(ASKED, min_size=1, max_size=5),
+    fed=st.lists(st.lists(ROW, max_size=12), min_size=1, max_size=8),
+    delay=st.integers(0, 30),
+)
+def test_random_rows_make_the_sessions_of_the_model(asked, fed, delay):
+    services = services_of(asked)
     same(services, [*fed, [(5000, "z", 9)], []], delay)
 
 
@@ -265,16 +270,7 @@ def test_closed_and_open_sessions_are_those_of_a_batch_if_no_row_is_late(
 
     `comes` says with which micro-batch all queries come once more, `goes` with which one goes.
     """
-    services = [
-        sessions(
-            at,
-            gap,
-            maximum=0 if more is None else gap + more,
-            predicate=3 if big else None,
-            keys=keys,
-        )
-        for at, (gap, more, big, keys) in enumerate(asked, start=1)
-    ]
+    services = services_of(asked)
     stream, seen, since = Stream(program(services, buckets=1), delay), [], -FAR
     for at, steps in enumerate(fed):
         if at == comes:
