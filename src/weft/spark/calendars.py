@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,8 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 from weft.errors import QueryError, WindowError
 from weft.plan.time_axis import TimeAxis
 from weft.query.calendar import SESSION, Calendar
+from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import IN_ZONE, UTC
+from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.zone import DAY, Zone, serve_from
 
 Int64 = npt.NDArray[np.int64]
@@ -33,8 +36,13 @@ def session_zone(spark: SparkSession) -> str:
 def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
     """The query with the session's zone, where its window is by that; refused if it must be UTC.
 
-    A TIMESTAMP_NTZ has a zone of no kind: its days are those that it shows.
+    A TIMESTAMP_NTZ has a zone of no kind: its days are those that it shows. Where a dialect has a
+    word for the time of the stream (ksqlDB's ROWTIME), the column of time gets its name.
     """
+    if STREAM_TIME in query.columns:
+        text = json.dumps(query.to_dict())
+        text = text.replace(STREAM_TIME, json.dumps(quoted_name(axis.column))[1:-1])
+        query = Query.from_dict(json.loads(text))
     check_zone(query, df.sparkSession)
     window = query.window
     if not isinstance(window, Calendar) or window.zone != SESSION:

@@ -19,7 +19,7 @@ from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.in_spark import STREAM_TIME, calls_in_spark, renamed_words, without
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.spark import SPARK
-from weft.query.sql.vocabulary import Vocabulary
+from weft.query.sql.vocabulary import Vocabulary, refuse_whole_quotients
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.window import Window
 
@@ -36,6 +36,7 @@ _REFUSED = {
 
 def in_spark(sql: str) -> str:
     """A whole statement as Spark SQL."""
+    refuse_whole_quotients(sql, TITLE)
     for word in ("CHANGES", "FINAL"):
         sql = without(sql, "EMIT", word)
     sql = without(sql, "PARTITION", "BY", after=1)

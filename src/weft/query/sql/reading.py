@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,6 +14,7 @@ from weft.query.finish import Finish
 from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
+from weft.query.sql.blocks import blocks
 from weft.query.sql.composed import Composed, is_column, read_composed
 from weft.query.sql.cql import CQL
 from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
@@ -24,7 +25,7 @@ from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.risingwave import RISINGWAVE
 from weft.query.sql.spark import SPARK
 from weft.query.sql.views import View, defined_view, problem, read_views, with_views
-from weft.query.sql.wrappers import unwrapped
+from weft.query.sql.wrappers import into, outputs, unwrapped
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
 
@@ -211,7 +212,9 @@ def _read(statement: _Statement, place_name: str, dialect: str) -> Statement:
             made = _composed(read.sql, told, find_dialect(read.dialect), name)
         queries = list(_commented(made.queries, statement))
     except QueryError as error:
-        return replace(read, unshared=str(error))
+        translated = read.dialect != "spark" and read.is_spark
+        own = translated and len(blocks(statement.tokens)) == 1  # of the text as it was written
+        return replace(read, unshared=str(read.refusal if own else error))
     except RecursionError:
         return read
     return replace(read, queries=tuple(queries), finish=made.finish, is_plain=made.is_plain)
@@ -284,22 +287,32 @@ def _statements(text: str) -> list[_Statement]:
             tokens.append(token)
             continue
         if tokens:
-            before = text[begin : tokens[0].start]
-            inner, target = unwrapped(tokens)
-            name = _last(_NAME, before, target)
-            late = _last(_LATENESS, before)
-            made = replace(
-                _statement(name, text, inner, views),
-                owner=_last(_OWNER, before),
-                lateness=None if late is None else read_number(late),
-            )
-            view = defined_view(text, tokens, inner, target, views)
-            if view is not None:
-                made = replace(made, view=view.name.lower())
-                views[view.name.lower()] = view
-            found.append(made)
+            found += _outputs(text, text[begin : tokens[0].start], tokens, views)
         tokens, begin = [], 0 if token is None else token.end
     return found
+
+
+def _outputs(
+    text: str, before: str, tokens: Sequence[Token], views: dict[str, View]
+) -> Iterator[_Statement]:
+    """A statement that ends at a `;` or the end: one, or one for each of its outputs (Azure)."""
+    inner, target = unwrapped(tokens)
+    parts = outputs(inner)
+    first = inner if len(parts) == 1 else inner[: parts[0][1]]
+    late, owner = _last(_LATENESS, before), _last(_OWNER, before)
+    lateness = None if late is None else read_number(late)
+    name = _last(_NAME, before, target or into(inner[parts[0][0] :]))
+    made = replace(_statement(name, text, first, views), owner=owner, lateness=lateness)
+    view = defined_view(text, tokens, inner, target, views)
+    if view is not None:
+        made = replace(made, view=view.name.lower())
+        views[view.name.lower()] = view
+    yield made
+    for begin, end in parts[1:]:
+        steps = text[inner[0].start : inner[parts[0][0]].start]
+        own = f"{steps}{text[inner[begin].start : inner[end - 1].end]}"
+        more = _statement(into(inner[begin:end]), own, tokenize(own), views)
+        yield replace(more, owner=owner, lateness=lateness)
 
 
 def _last(comment: re.Pattern[str], before: str, default: str | None = None) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weft.errors import QueryError
-from weft.query.sql.cql import window_clause
+from weft.query.sql.cql_windows import window_clause
 from weft.query.sql.dialect import DialectName
 from weft.query.syntax.lexer import Token, closed, place
 
@@ -99,9 +99,14 @@ def _is_flink(tokens: tuple[Token, ...], index: int) -> bool:
 
 
 def _is_risingwave(tokens: tuple[Token, ...], index: int) -> bool:
-    """`FROM tumble(t, ts, ...)`, where Flink has `TUMBLE(TABLE t, ...)`, or its EMIT."""
+    """`FROM tumble(t, ts, ...)`, where Flink has `TUMBLE(TABLE t, ...)`, or its EMIT.
+
+    So are date_bin, AT TIME ZONE and DISTINCT ON, which it has from PostgreSQL.
+    """
     words = [token.word for token in tokens[index : index + 4]]
-    if words == ["EMIT", "ON", "WINDOW", "CLOSE"]:
+    if words == ["EMIT", "ON", "WINDOW", "CLOSE"] or words[:3] == ["AT", "TIME", "ZONE"]:
+        return True
+    if words[:2] == ["DATE_BIN", "("] or words[:3] == ["DISTINCT", "ON", "("]:
         return True
     before = tokens[index - 1].word if index else ""
     if before not in ("FROM", "JOIN") or words[0] not in ("TUMBLE", "HOP") or words[1:2] != ["("]:

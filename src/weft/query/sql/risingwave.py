@@ -12,6 +12,7 @@ from weft.query.duration import format_duration
 from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.in_spark import table_windows_in_spark, without
 from weft.query.sql.refusals import refuse_statement
+from weft.query.sql.risingwave_words import words_in_spark
 from weft.query.sql.spark import SPARK
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token, place, tokenize
@@ -23,7 +24,8 @@ _WORDS = ("window_start", "window_end")
 
 def in_spark(sql: str) -> str:
     """A whole statement as Spark SQL."""
-    sql = table_windows_in_spark(without(sql, "EMIT", "ON", "WINDOW", "CLOSE"))
+    sql = words_in_spark(without(sql, "EMIT", "ON", "WINDOW", "CLOSE"))
+    sql = table_windows_in_spark(sql)
     tokens = tokenize(sql)
     for index, token in enumerate(tokens[:-1]):  # CREATE SINK s AS SELECT ... WITH (options)
         if index and token.word == "WITH" and tokens[index + 1].text == "(":

@@ -7,7 +7,7 @@ the same words with another meaning is refused, and so is what it has no words f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -20,7 +20,7 @@ from weft.query.sql.over import aliased, split
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.masking import join_types
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, Star, rebuild
+from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, Star, rebuild, walk
 from weft.query.syntax.writer import write
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -146,27 +146,16 @@ class Vocabulary:
         return sql
 
     def _check_expressions(self, sql: str) -> None:
-        tokens = tokenize(sql)
-        for block in blocks(tokens):
-            for begin, end in block.clauses.values():
-                for item in split(tokens[begin + 1 : end]):
-                    expression = aliased(item)[0] if item else ()
-                    text = sql[expression[0].start : expression[-1].end] if expression else ""
-                    try:
-                        node = read_expression(text)
-                    except ExpressionError:
-                        continue
-                    self.to_spark(text, node)
+        for text, node in _expressions(sql):
+            self.to_spark(text, node)
 
     def _refused(self, node: Node) -> str | None:
         """Why an operator would not mean the same in Spark."""
         if not isinstance(node, Op):
             return None
         if node.op == "/" and all(map(_is_whole, node.args)):
-            return (
-                f"{self.title} divides integers without a remainder, Spark with one: write "
-                f"CAST(... AS {self.types.get('DOUBLE', 'DOUBLE')}) / ..."
-            )
+            double = self.types.get("DOUBLE", "DOUBLE")
+            return f"{_WHOLE.format(self.title)} CAST(... AS {double}) / ..."
         strings = any(isinstance(arg, Literal) and arg.kind == "string" for arg in node.args)
         if node.op == "+" and strings:
             return "+ adds numbers only: join strings in the stream first"
@@ -252,6 +241,32 @@ class Vocabulary:
 
     def _lacks(self, what: str) -> ExpressionError:
         return ExpressionError(f"{self.title} has no {what}")
+
+
+def refuse_whole_quotients(sql: str, title: str) -> None:
+    """Refuse a quotient of what are surely integers in a dialect that else has Spark's words."""
+    for text, node in _expressions(sql):
+        for part in walk(node):
+            if isinstance(part, Op) and part.op == "/" and all(map(_is_whole, part.args)):
+                reason = f"{_WHOLE.format(title)} CAST(... AS DOUBLE) / ..., or DIV in Spark SQL"
+                raise ExpressionError(place(text, part.at, reason))
+
+
+def _expressions(sql: str) -> Iterator[tuple[str, Node]]:
+    """The expressions of a statement that can be read by themselves."""
+    tokens = tokenize(sql)
+    for block in blocks(tokens):
+        for begin, end in block.clauses.values():
+            for item in split(tokens[begin + 1 : end]):
+                expression = aliased(item)[0] if item else ()
+                text = sql[expression[0].start : expression[-1].end] if expression else ""
+                try:
+                    yield text, read_expression(text)
+                except ExpressionError:
+                    continue
+
+
+_WHOLE = "{} divides integers without a remainder, Spark with one: write"
 
 
 def _is_whole(node: Node) -> bool:
