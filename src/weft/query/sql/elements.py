@@ -36,17 +36,58 @@ def elements_in_spark(sql: str) -> str:
 
 def _operand(tokens: Sequence[Token], last: int) -> int | None:
     """Where what ends at a place begins: `a.b`, `f(x)`, `a[1]`; None if it is no array."""
-    first = last
-    if tokens[last].text in (")", "]"):
-        first = _matching(tokens, last, -1)
-        if first > 0 and (tokens[last].text == "]" or tokens[first - 1].kind == "name"):
-            return _operand(tokens, first - 1)
-        return max(first, 0)
-    if tokens[last].kind not in ("name", "quoted") or tokens[last].word in ("ARRAY", "MAP", "FROM"):
+    if tokens[last].word in ("ARRAY", "MAP", "FROM"):
         return None
-    while first > 1 and tokens[first - 1].text == ".":
-        first -= 2
-    return first
+    return operand(tokens, last)
+
+
+def operand(tokens: Sequence[Token], last: int) -> int | None:
+    """Where the value that ends at a place begins; None if none does.
+
+    >>> tokens = tokenize("a + sum(b) FILTER (WHERE c)")
+    >>> operand(tokens, len(tokens) - 1)
+    2
+    """
+    token = tokens[last]
+    if token.word == "END":
+        return _case(tokens, last)
+    if token.text not in (")", "]"):
+        first = last
+        while first > 1 and tokens[first - 1].text == ".":
+            first -= 2
+        is_value = token.kind != "op" and token.word not in _NO_VALUES
+        return first if is_value else None
+    first = _matching(tokens, last, -1)
+    before = tokens[first - 1] if first > 0 else token
+    if first < 0 or token.text == "]":
+        return operand(tokens, first - 1) if first > 0 else None
+    if before.word in ("OVER", "FILTER") or _is_within(tokens, first):
+        return operand(tokens, first - (3 if before.word == "GROUP" else 2))
+    called = first > 0 and before.kind in ("name", "quoted") and before.word not in _NO_VALUES
+    return operand(tokens, first - 1) if called else first
+
+
+_NO_VALUES = frozenset(
+    (
+        *("SELECT", "DISTINCT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ON", "AND", "OR", "NOT"),
+        *("IN", "BETWEEN", "LIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE", "AS", "IS", "DIV"),
+    )
+)
+"""Words that no value ends with, and after which parentheses are those of a value."""
+
+
+def _is_within(tokens: Sequence[Token], at: int) -> bool:
+    return [token.word for token in tokens[max(at - 2, 0) : at]] == ["WITHIN", "GROUP"]
+
+
+def _case(tokens: Sequence[Token], last: int) -> int | None:
+    """Where the CASE begins that ends at a place."""
+    depth = 0
+    for index in range(last, -1, -1):
+        depth += {"END": 1, "CASE": -1}.get(tokens[index].word, 0)
+        if depth == 0:
+            return index
+    return None
 
 
 def _matching(tokens: Sequence[Token], at: int, step: int) -> int:

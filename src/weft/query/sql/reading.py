@@ -14,6 +14,7 @@ from weft.query.finish import Finish
 from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
+from weft.query.sql.casts import casts_spelled_out
 from weft.query.sql.composed import Composed, is_column, read_composed
 from weft.query.sql.cql import CQL
 from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
@@ -206,9 +207,11 @@ def _read(statement: _Statement, place_name: str, dialect: str) -> Statement:
         told = read.sql
         read = _in_spark(read)
         if read.dialect == "spark":
-            made = read_composed(text, statement.tokens, SPARK, name)
+            spelled = _spelled_out(statement)
+            made = read_composed(spelled.text, spelled.tokens, SPARK, name)
         else:
-            made = _composed(read.sql, told, find_dialect(read.dialect), name)
+            spelled_sql = casts_spelled_out(read.sql)
+            made = _composed(spelled_sql, told, find_dialect(read.dialect), name)
         queries = list(_commented(made.queries, statement))
     except QueryError as error:
         return replace(read, unshared=str(error))
@@ -319,8 +322,17 @@ def _statement(
     return _Statement(name, text, tuple(tokenize(text)), reads=names)
 
 
+def _spelled_out(statement: _Statement) -> _Statement:
+    """A statement with CAST in the place of `::`."""
+    if all(token.text != "::" for token in statement.tokens):
+        return statement
+    text = casts_spelled_out(statement.text[statement.tokens[0].start : statement.tokens[-1].end])
+    return replace(statement, text=text, tokens=tuple(tokenize(text)))
+
+
 def _queries(statement: _Statement, name: str | None, place_name: str, dialect: str) -> list[Query]:
     """The queries of a statement: named by the caller, a comment, INTO, or its place."""
+    statement = _spelled_out(statement)
     sql, named = statement.text, name or statement.name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     try:
