@@ -158,6 +158,17 @@ def test_azures_start_of_a_window_is_of_its_answers() -> None:
     assert "DATEADD(minute, -10, (window.end" in (statement.finish or "")
 
 
+def test_risingwave_has_the_versions_of_the_standard_too() -> None:
+    statement = read(
+        "SELECT window_start, count(*) AS n FROM tumble(t, ts, INTERVAL '1 hour') a "
+        "JOIN u FOR SYSTEM_TIME AS OF PROCTIME() b ON a.k = b.k GROUP BY window_start "
+        "ORDER BY n FETCH FIRST 3 ROWS ONLY"
+    )
+    assert (statement.dialect, statement.is_spark) == ("risingwave", True)
+    assert "JOIN u  b ON" in statement.sql
+    assert statement.sql.endswith("ORDER BY n LIMIT 3")
+
+
 def test_keys_by_position() -> None:
     text = "SELECT window_start, k AS c, count(*) AS n FROM tumble(t, ts, INTERVAL '1 hour') "
     query = parse_query(f"{text} GROUP BY 1, 2")

@@ -37,6 +37,7 @@ def dialect_of(sql: str) -> str:
         ("SELECT LAG(x) OVER (LIMIT DURATION(hour, 1)) FROM t", "asa"),
         ("FROM t WHERE ISFIRST(minute, 10) = 1", "asa"),
         ("FROM t CROSS APPLY GetArrayElements(xs) AS x", "asa"),
+        ("FROM tumble(t, ts, x) JOIN u FOR SYSTEM_TIME AS OF PROCTIME()", "risingwave"),
         ("FROM TABLE(x)", "flink"),
         ("SELECT SPLIT_INDEX(url, '/', 3) FROM t", "flink"),
         ("FROM t MATCH_RECOGNIZE (x)", "flink"),

@@ -31,7 +31,7 @@ from weft.query.sql.in_spark import (
 from weft.query.sql.lengths import constant, inclusive_hint, read_length
 from weft.query.sql.nodes import is_call, is_name, unquoted
 from weft.query.sql.select import Select
-from weft.query.syntax.lexer import Token, closed, place, tokenize
+from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.tree import Call, Literal, Name, Node, rebuild
 from weft.query.syntax.writer import write
 from weft.query.window import Session, Window
@@ -258,9 +258,8 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
     sql = calls_in_spark(sql, "FLOOR", _floor)
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)
-    sql = _without_versions(sql)
     sql = re.sub(_UNNEST, r"LATERAL VIEW explode(\1) \2 AS \3", sql, flags=re.IGNORECASE)
-    sql = elements_in_spark(_limited(WORDS.statement_in_spark(sql)))
+    sql = elements_in_spark(WORDS.statement_in_spark(sql))
     for word in ("MATCH_RECOGNIZE", "UNNEST", "PROCTIME"):
         for token in tokenize(sql):
             if token.word == word:
@@ -310,39 +309,6 @@ def _split_index(arguments: list[str]) -> str:
     if len(arguments) != 3:
         raise QueryError("SPLIT_INDEX takes a string, where to split it, and a number")
     return f"get({split_at(arguments[0], arguments[1])}, {arguments[2]})"
-
-
-def _without_versions(sql: str) -> str:
-    """A statement without `FOR SYSTEM_TIME AS OF o.proc_time`: tables here have one version."""
-    tokens = tokenize(sql)
-    for index in reversed(range(len(tokens) - 4)):
-        if [token.word for token in tokens[index : index + 4]] != [
-            "FOR",
-            "SYSTEM_TIME",
-            "AS",
-            "OF",
-        ]:
-            continue
-        last = index + 4
-        while last + 2 < len(tokens) and tokens[last + 1].text == ".":
-            last += 2
-        if last + 1 < len(tokens) and tokens[last + 1].text == "(":
-            last = closed(tokens, last + 1)
-        sql = f"{sql[: tokens[index].start]}{sql[tokens[last].end :]}"
-    return sql
-
-
-def _limited(sql: str) -> str:
-    """`OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY` as LIMIT and OFFSET."""
-    found = re.search(
-        r"(?:\bOFFSET\s+(\d+)\s+ROWS?\s+)?\bFETCH\s+(?:FIRST|NEXT)\s+(\d+)\s+ROWS?\s+ONLY\s*$",
-        sql,
-        re.IGNORECASE,
-    )
-    if found is None:
-        return sql
-    offset = f" OFFSET {found[1]}" if found[1] else ""
-    return f"{sql[: found.start()]}LIMIT {found[2]}{offset}"
 
 
 _FLOORS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")

@@ -23,6 +23,7 @@ from weft.query.sql.blocks import Block, blocks
 from weft.query.sql.lengths import constant, read_length
 from weft.query.sql.nodes import unquoted
 from weft.query.sql.over import aliased, level, split
+from weft.query.sql.standard import limited, without_versions
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.syntax.tree import Literal
 
@@ -128,6 +129,7 @@ def table_windows_in_spark(sql: str, *, apart: bool = False) -> str:
     With `apart`, windows that grow (CUMULATE) are a union of windows of every size, which can be
     shared, but which Spark itself has not: they come less often than they are long.
     """
+    sql = limited(without_versions(sql))
     for _ in range(_ROUNDS):
         tokens = tokenize(sql)
         for block in blocks(tokens):

@@ -41,6 +41,8 @@ def recognise(sql: str, tokens: tuple[Token, ...]) -> DialectName:
     marks: dict[DialectName, Token] = {}
     for dialect, token in _marks(tokens):
         marks.setdefault(dialect, token)
+    if "risingwave" in marks and all(map(_is_standard, _tokens_of("flink", tokens))):
+        marks.pop("flink", None)
     if len(marks) > 1:
         (first, _), (second, token) = sorted(marks.items(), key=lambda mark: mark[1].start)[:2]
         raise QueryError(
@@ -52,6 +54,15 @@ def recognise(sql: str, tokens: tuple[Token, ...]) -> DialectName:
             )
         )
     return next(iter(marks), "spark")
+
+
+def _tokens_of(dialect: DialectName, tokens: tuple[Token, ...]) -> list[Token]:
+    return [token for known, token in _marks(tokens) if known == dialect]
+
+
+def _is_standard(token: Token) -> bool:
+    """Whether a mark of Flink is one of RisingWave too: FETCH FIRST, FOR SYSTEM_TIME, UNNEST."""
+    return token.word in ("FETCH", "FOR", "UNNEST")
 
 
 def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
