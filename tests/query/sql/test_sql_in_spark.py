@@ -105,6 +105,12 @@ def test_flinks_average_of_integers_is_not_written() -> None:
          "date_format(convert_timezone('UTC', MAX(a)), 'HH')"),
         (f"SELECT k, MAX(CAST(a AS VARCHAR)) AS h FROM t {HOURLY}", "MAX(CAST(a AS STRING))"),
         (f"SELECT k, MAX(ROWTIME) AS h FROM t {HOURLY}", "MAX(unix_millis(weft_stream_time))"),
+        # A session ends with its last row.
+        (
+            "SELECT k, WINDOWEND - WINDOWSTART AS l, COUNT(*) AS n FROM t "
+            "WINDOW SESSION (5 MINUTES) GROUP BY k EMIT CHANGES",
+            "(unix_millis(window.end) - 300000) - unix_millis(window.start)",
+        ),
         (f"SELECT WINDOWEND, k, COUNT(*) AS n FROM t {HOURLY}", "'WINDOWEND'"),
         (f"SELECT k, MAX(a[1]) AS h FROM t {HOURLY}", "MAX(try_element_at(a, 1))"),
         # The pattern comes first.

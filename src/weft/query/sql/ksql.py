@@ -14,7 +14,7 @@ import re
 from collections.abc import Sequence
 
 from weft.errors import QueryError
-from weft.query.duration import format_duration, parse_duration
+from weft.query.duration import MICROSECONDS, format_duration, parse_duration
 from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.elements import elements_in_spark, extracted, split_at
 from weft.query.sql.in_spark import (
@@ -54,16 +54,13 @@ def in_spark(sql: str) -> str:
             reason = "WITHIN: a join of streams within a time is not supported: join them first"
             raise QueryError(place(sql, token.start, reason))
     at = next((i for i, token in enumerate(tokens) if _is_window(tokens, i)), None)
-    call = column = None
+    call = None
     if at is not None:
         end = closed(tokens, at + 2)
         call = _call(sql, tokens[at + 1].word, tokens[at + 3 : end])
-        column = call.partition("(")[0]
         sql = f"{sql[: tokens[at].start]}{sql[tokens[end].end :]}"
         sql = _grouped_by(sql, call)
-    bounds = {} if column is None else {
-        "WINDOWSTART": f"unix_millis({column}.start)", "WINDOWEND": f"unix_millis({column}.end)",
-    }  # fmt: skip
+    bounds = {} if call is None else _bounds(call)
     sql = _named(sql, (*bounds, "ROWTIME"))
     sql = renamed_words(sql, {**bounds, "ROWTIME": f"unix_millis({STREAM_TIME})"})
     sql = calls_in_spark(sql, "COUNT_DISTINCT", lambda args: f"count(DISTINCT {args[0]})")
@@ -82,6 +79,16 @@ def in_spark(sql: str) -> str:
     sql = re.sub(r"\s*->\s*", ".", sql) if "->" in sql and "=>" not in sql else sql
     _WORDS.refuse_operators(sql)
     return sql
+
+
+def _bounds(call: str) -> dict[str, str]:
+    """What WINDOWSTART and WINDOWEND are of a window; ksqlDB's sessions end with their last row."""
+    column, _, arguments = call.partition("(")
+    start, end = f"unix_millis({column}.start)", f"unix_millis({column}.end)"
+    if column == "session_window":
+        gap = parse_duration(arguments.split("'")[1], "gap") // MICROSECONDS["millisecond"]
+        end = f"({end} - {gap})"
+    return {"WINDOWSTART": start, "WINDOWEND": end}
 
 
 def _named(sql: str, words: Sequence[str]) -> str:
