@@ -164,6 +164,16 @@ def test_azures_start_of_a_window_is_of_its_answers() -> None:
     assert "DATEADD(minute, -10, (window.end" in (statement.finish or "")
 
 
+def test_azures_sessions_have_a_length() -> None:
+    """DATEDIFF counts borders; a session with a maximum is shared or nothing."""
+    statement = read(
+        "SELECT k, DATEDIFF(mi, MIN(ts), MAX(ts)) AS l FROM t TIMESTAMP BY ts "
+        "GROUP BY k, SessionWindow(second, 60, 600)"
+    )
+    (query,) = statement.queries
+    assert query.aggs == {"l": "((unix_seconds(max(ts)) DIV 60) - (unix_seconds(min(ts)) DIV 60))"}
+
+
 def test_risingwave_has_the_versions_of_the_standard_too() -> None:
     statement = read(
         "SELECT window_start, count(*) AS n FROM tumble(t, ts, INTERVAL '1 hour') a "

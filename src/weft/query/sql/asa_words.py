@@ -52,3 +52,22 @@ WORDS = Vocabulary(
     filters=False,
     window=None,
 )
+
+_SECONDS = {
+    **dict.fromkeys(("day", "dd", "d"), 86_400),
+    **dict.fromkeys(("hour", "hh"), 3600),
+    **dict.fromkeys(("minute", "mi", "n"), 60),
+    **dict.fromkeys(("second", "ss", "s"), 1),
+}
+
+
+def borders(unit: str, first: str, second: str) -> str | None:
+    """How many borders of a unit lie between two times, which is DATEDIFF; None if it is longer.
+
+    >>> borders("mi", "a", "b")
+    '((unix_seconds(b) DIV 60) - (unix_seconds(a) DIV 60))'
+    """
+    seconds = _SECONDS.get(unit.lower())
+    if seconds is None:
+        return None
+    return f"((unix_seconds({second}) DIV {seconds}) - (unix_seconds({first}) DIV {seconds}))"
