@@ -343,7 +343,7 @@ def _named(tokens: Sequence[Token], window: TableWindow, alias: str | None) -> s
 
 
 def calls_in_spark(
-    sql: str, name: str, written: Callable[[list[str]], str], *, at_least: int = 0
+    sql: str, name: str, written: Callable[[list[str]], str], *, at_least: int = 1
 ) -> str:
     """A statement with the calls of one function written otherwise; from the last to the first."""
     tokens = tokenize(sql)

@@ -72,8 +72,8 @@ def in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "FORMAT_TIMESTAMP", lambda args: _formatted(args[0], args[1:]))
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT", lambda args: split_at(args[0], args[-1]))
-    sql = calls_in_spark(sql, "UNIX_TIMESTAMP", lambda args: f"unix_millis({args[0]})", at_least=1)
-    sql = calls_in_spark(sql, "SLICE", _slice, at_least=3)
+    sql = calls_in_spark(sql, "UNIX_TIMESTAMP", lambda args: f"unix_millis({args[0]})")
+    sql = calls_in_spark(sql, "SLICE", _slice)
     sql = calls_in_spark(sql, "TOPK", _topk)
     sql = elements_in_spark(_strings(sql))
     sql = re.sub(r"\s*->\s*", ".", sql) if "->" in sql and "=>" not in sql else sql
@@ -119,6 +119,8 @@ def _extract(arguments: list[str]) -> str:
 
 def _slice(arguments: list[str]) -> str:
     """From one place to another, where Spark's takes a length."""
+    if len(arguments) != 3:
+        raise QueryError(f"SLICE({', '.join(arguments)}): accepted is SLICE(array, from, to)")
     array, first, last = arguments
     return f"slice({array}, {first}, {last} - {first} + 1)"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,10 +14,12 @@ from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
 from weft.query.sql.casts import casts_spelled_out
+from weft.query.sql.comments import said
 from weft.query.sql.composed import Composed, is_column, read_composed
 from weft.query.sql.cql import CQL
 from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.flink import FLINK
+from weft.query.sql.form import NOTHING_THERE, malformed, unread
 from weft.query.sql.ksql import KSQL
 from weft.query.sql.recognise import recognise
 from weft.query.sql.refusals import refuse_statement
@@ -32,9 +33,6 @@ from weft.query.syntax.reader import refuse_substitution
 DIALECTS: dict[DialectName, Dialect] = {
     dialect.name: dialect for dialect in (SPARK, CQL, ASA, FLINK, KSQL, RISINGWAVE)
 }
-_NAME = re.compile(r"--[ \t]*name:[ \t]*([^\n]*)", re.IGNORECASE)
-_LATENESS = re.compile(r"--[ \t]*lateness:[ \t]*([^\n]*)", re.IGNORECASE)
-_OWNER = re.compile(r"--[ \t]*owner:[ \t]*([^\n]*)", re.IGNORECASE)
 
 
 def parse_query(
@@ -202,21 +200,25 @@ def _read(statement: _Statement, place_name: str, dialect: str) -> Statement:
     except QueryError as error:
         read = replace(read, refusal=error)
     try:
+        if statement.malformed is not None:
+            raise statement.malformed
         check_text(read.sql, "the statement")
         refuse_substitution(text, begin, end)
         told = read.sql
-        read = _in_spark(read)
+        read = in_spark(read)
         if read.dialect == "spark":
             spelled = _spelled_out(statement)
             made = read_composed(spelled.text, spelled.tokens, SPARK, name)
         else:
-            spelled_sql = casts_spelled_out(read.sql)
-            made = _composed(spelled_sql, told, find_dialect(read.dialect), name)
+            sql = casts_spelled_out(read.sql)
+            made = _composed(sql, told, find_dialect(read.dialect), name)
         queries = list(_commented(made.queries, statement))
     except QueryError as error:
         return replace(read, unshared=str(error))
     except RecursionError:
         return read
+    except NOTHING_THERE:
+        return replace(read, unshared=unread(text, statement.tokens, statement.malformed))
     return replace(read, queries=tuple(queries), finish=made.finish, is_plain=made.is_plain)
 
 
@@ -234,8 +236,8 @@ def _composed(sql: str, told: str, dialect: Dialect, name: str) -> Composed:
         raise
 
 
-def _in_spark(read: Statement) -> Statement:
-    """A statement with its text as Spark SQL."""
+def in_spark(read: Statement) -> Statement:
+    """A statement with its text as Spark SQL; refused if that cannot say it."""
     if read.is_spark:
         return read
     dialect = find_dialect(read.dialect)
@@ -258,6 +260,8 @@ class _Statement:
     lateness: str | int | None = None
     problem: str = ""
     """Why it cannot read what it reads of views."""
+    malformed: QueryError | None = None
+    """Why it is no statement of SQL at all."""
 
 
 def _commented(queries: Iterable[Query], statement: _Statement) -> tuple[Query, ...]:
@@ -288,27 +292,23 @@ def _statements(text: str) -> list[_Statement]:
             continue
         if tokens:
             before = text[begin : tokens[0].start]
-            inner, target = unwrapped(tokens)
-            name = _last(_NAME, before, target)
-            late = _last(_LATENESS, before)
+            wrong = malformed(text, tokens)
+            inner, target = (tokens, None) if wrong else unwrapped(tokens)
+            name = said("name", before, target)
+            late = said("lateness", before)
             made = replace(
-                _statement(name, text, inner, views),
-                owner=_last(_OWNER, before),
+                _statement(name, text, inner, {} if wrong else views),
+                malformed=wrong,
+                owner=said("owner", before),
                 lateness=None if late is None else read_number(late),
             )
-            view = defined_view(text, tokens, inner, target, views)
+            view = None if wrong else defined_view(text, tokens, inner, target, views)
             if view is not None:
                 made = replace(made, view=view.name.lower())
                 views[view.name.lower()] = view
             found.append(made)
         tokens, begin = [], 0 if token is None else token.end
     return found
-
-
-def _last(comment: re.Pattern[str], before: str, default: str | None = None) -> str | None:
-    """What the last comment of a kind says; the default if there is none."""
-    found = comment.findall(before)
-    return (found[-1].strip() if found else default) or None
 
 
 def _statement(
@@ -354,6 +354,9 @@ def _queries(statement: _Statement, name: str | None, place_name: str, dialect: 
     except RecursionError:
         message = f"query {named or place_name!r}: the statement is nested too deeply"
         raise QueryError(place(sql, statement.tokens[0].start, message)) from None
+    except NOTHING_THERE:
+        why = unread(sql, statement.tokens, statement.malformed)
+        raise QueryError(f"query {named or place_name!r}: {why}") from None
 
 
 def _whole(statement: _Statement, name: str | None, place_name: str, dialect: str) -> list[Query]:
