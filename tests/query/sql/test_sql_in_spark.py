@@ -76,6 +76,8 @@ def test_flink(text: str, spark: str) -> None:
         ("SELECT SPLIT_INDEX(u, '[', 3) AS d FROM t", "accepted is a constant such as '/'"),
         (f"SELECT SUM(CASE WHEN a THEN 1 ELSE 0 END) * 100 / COUNT(*) AS p {HOUR}", "divides int"),
         (f"SELECT COALESCE(MAX(CAST(a AS INT)), 0) / 2 AS p {HOUR}", "divides integers"),
+        (f"SELECT MAX(TIMESTAMPDIFF(SECOND, a, b) / 60) AS p {HOUR}", "divides integers"),
+        (f"SELECT MAX(EXTRACT(HOUR FROM a)) / 6 AS p {HOUR}", "divides integers"),
         (f"SELECT AVG(CASE WHEN a THEN 1 ELSE 0 END) AS p {HOUR}", "averages integers"),
         (f"SELECT AVG(CASE WHEN a THEN 1 END) AS p {HOUR}, window_end", "averages integers"),
         ("SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k)", "MATCH_RECOGNIZE is not supported"),

@@ -26,7 +26,15 @@ from weft.query.syntax.writer import write
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WHOLE_TYPES = frozenset(("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"))
-_COUNTS = frozenset(("count", "count_if", "count_distinct", "approx_count_distinct"))
+_COUNTS = frozenset(
+    (
+        *("count", "count_if", "count_distinct", "approx_count_distinct", "length", "char_length"),
+        *("len", "position", "locate", "instr", "cardinality", "size", "timestampdiff", "datediff"),
+        *("year", "quarter", "month", "week", "dayofyear", "dayofmonth", "dayofweek", "day"),
+        *("hour", "minute", "second", "unix_timestamp", "unix_seconds", "unix_millis"),
+    )
+)
+"""Functions whose value is an integer."""
 _KEEP_WHOLE = frozenset(("sum", "min", "max", "abs", "coalesce", "ifnull", "nullif", "mod"))
 """Functions of integers whose value is an integer."""
 _WORDS = frozenset(
@@ -311,8 +319,8 @@ def _is_whole(node: Node) -> bool:
         values += [] if node.otherwise is None else [node.otherwise]
         return all(_is_whole(value) or _is_null(value) for value in values)
     if isinstance(node, Cast):
-        return node.to.upper() in _WHOLE_TYPES
-    if isinstance(node, Op) and node.op in ("+", "-", "*", "%", "NEG", "PAREN", "/"):
+        return node.function == "EXTRACT" or node.to.upper() in _WHOLE_TYPES
+    if isinstance(node, Op) and node.op in ("+", "-", "*", "%", "NEG", "PAREN", "/", "DIV"):
         return all(map(_is_whole, node.args))
     return False
 
