@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -36,14 +35,11 @@ def session_zone(spark: SparkSession) -> str:
 def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
     """The query with the session's zone, where its window is by that; refused if it must be UTC.
 
-    A TIMESTAMP_NTZ has a zone of no kind: its days are those that it shows. Where a dialect has a
-    word for the time of the stream (ksqlDB's ROWTIME), the column of time gets its name.
+    A TIMESTAMP_NTZ has a zone of no kind: its days are those that it shows. What the query says of
+    the stream's own time (ksqlDB's ROWTIME) is of the column that has it.
     """
-    if STREAM_TIME in query.columns:
-        text = json.dumps(query.to_dict())
-        text = text.replace(STREAM_TIME, json.dumps(quoted_name(axis.column))[1:-1])
-        query = Query.from_dict(json.loads(text))
     check_zone(query, df.sparkSession)
+    query = timed(query, axis.column)
     window = query.window
     if not isinstance(window, Calendar) or window.zone != SESSION:
         return query
@@ -55,6 +51,24 @@ def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
         return placed
     needs = (*source.needs, f"{IN_ZONE}{zone}")
     told = {**placed.to_dict(), "source": replace(source, needs=needs).to_dict()}
+    return Query.from_dict(told)
+
+
+def timed(query: Query, column: str) -> Query:
+    """The query with the stream's time by the name of its column.
+
+    >>> query = Query("q", aggs={"last": "max(weft_stream_time)"}, window=Calendar(range="1 day"))
+    >>> timed(query, "ts").aggs
+    {'last': 'max(`ts`)'}
+    """
+    if STREAM_TIME not in query.columns:
+        return query
+    name = quoted_name(column)
+    told = query.to_dict()
+    for part in ("where", "having"):
+        told[part] = told[part] and told[part].replace(STREAM_TIME, name)
+    told["aggs"] = {key: text.replace(STREAM_TIME, name) for key, text in query.aggs.items()}
+    told["by"] = [key.replace(STREAM_TIME, name) for key in query.by]
     return Query.from_dict(told)
 
 

@@ -11,6 +11,7 @@ import re
 
 from weft.errors import QueryError
 from weft.query.names import quoted_name
+from weft.query.sql.asa_words import borders
 from weft.query.sql.in_spark import calls_in_spark
 
 
@@ -25,9 +26,9 @@ def calls_of_values(sql: str) -> str:
     return _OVER.sub(_over, sql)
 
 
-def borders(sql: str) -> str:
+def differences(sql: str) -> str:
     """A statement with DATEDIFF in Spark's words."""
-    return calls_in_spark(sql, "DATEDIFF", _borders)
+    return calls_in_spark(sql, "DATEDIFF", _difference)
 
 
 _OVER = re.compile(
@@ -37,12 +38,6 @@ _OVER = re.compile(
 )
 _ORDER = re.compile(r"([\w.`]+)(?:\s+(ASC|DESC))?", re.IGNORECASE)
 _TEXT = re.compile(r"'([^']+)'")
-_SECONDS = {
-    **dict.fromkeys(("second", "ss", "s"), 1),
-    **dict.fromkeys(("minute", "mi", "n"), 60),
-    **dict.fromkeys(("hour", "hh"), 3600),
-    **dict.fromkeys(("day", "dd", "d"), 86_400),
-}
 _PARTS = frozenset(("year", "quarter", "month", "day", "hour", "minute", "second"))
 _WEEKDAYS = ("weekday", "dw")
 """From 1 on Sundays, as Spark's `dayofweek`."""
@@ -53,21 +48,12 @@ def _concat(arguments: list[str]) -> str:
     return f"concat_ws('', {', '.join(f'CAST({one} AS NVARCHAR(MAX))' for one in arguments)})"
 
 
-def _borders(arguments: list[str]) -> str:
-    """How many borders of a unit lie between two times."""
-    unit = arguments[0].strip().lower()
-    if len(arguments) == 3 and unit in ("millisecond", "ms"):
-        return f"(unix_millis({arguments[2]}) - unix_millis({arguments[1]}))"
-    if len(arguments) != 3 or unit not in _SECONDS:
-        reason = "accepted units are milliseconds to days"
-        raise QueryError(f"DATEDIFF({', '.join(arguments)}): {reason}")
-    seconds = _SECONDS[unit]
-    if seconds == 1:
-        return f"(unix_seconds({arguments[2]}) - unix_seconds({arguments[1]}))"
-    first, second = (
-        f"unix_seconds({one}) - pmod(unix_seconds({one}), {seconds})" for one in arguments[1:]
-    )
-    return f"((({second}) - ({first})) DIV {seconds})"
+def _difference(arguments: list[str]) -> str:
+    found = borders(arguments[0].strip(), *arguments[1:]) if len(arguments) == 3 else None
+    if found is None:
+        given = ", ".join(arguments)
+        raise QueryError(f"DATEDIFF({given}): accepted units are milliseconds to days")
+    return found
 
 
 def _part(arguments: list[str]) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from weft.errors import QueryError
 from weft.query.duration import format_duration
 from weft.query.names import quoted_name
-from weft.query.sql.asa_calls import borders, calls_of_values
+from weft.query.sql.asa_calls import calls_of_values, differences
 from weft.query.sql.asa_rows import AT, Derived, OneTable, at_every_change, row_calls, sliding
 from weft.query.sql.asa_sessions import item_without_partition
 from weft.query.sql.asa_windows import HOPPING, SESSIONS, TUMBLING, window_of
@@ -58,7 +58,7 @@ def in_spark(sql: str) -> str:
         sql = _block_in_spark(sql, tokens, blocks(tokens)[number], reading)
     while reading.derived.texts.keys() & {token.word for token in tokenize(sql)}:
         sql = renamed_words(sql, reading.derived.texts)
-    sql = borders(sql)
+    sql = differences(sql)
     tokens = tokenize(sql)
     for token, after in reversed(list(zip(tokens, [*tokens[1:], None], strict=True))):
         if token.word == "UNION" and after is not None and after.word != "ALL":

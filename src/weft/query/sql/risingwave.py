@@ -19,11 +19,13 @@ from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.window import Window
 
 TITLE = "RisingWave's SQL"
-_WORDS = ("window_start", "window_end")
+_BOUNDS = ("window_start", "window_end")
+_WORDS = Vocabulary(TITLE, window=_BOUNDS)
 
 
 def in_spark(sql: str) -> str:
     """A whole statement as Spark SQL."""
+    _WORDS.refuse_operators(sql)
     sql = words_in_spark(without(sql, "EMIT", "ON", "WINDOW", "CLOSE"))
     sql = table_windows_in_spark(sql)
     tokens = tokenize(sql)
@@ -55,7 +57,7 @@ def frame(window: Window, table: str, time: str) -> StatementFrame:
     lengths += [window.phase] if window.phase else []
     listed = ", ".join(f"INTERVAL '{format_duration(length)}'" for length in lengths)
     name = "tumble" if tumbles else "hop"
-    return StatementFrame(f"{name}({table}, {time}, {listed})", _WORDS, _WORDS, _WORDS)
+    return StatementFrame(f"{name}({table}, {time}, {listed})", _BOUNDS, _BOUNDS, _BOUNDS)
 
 
 RISINGWAVE = Dialect(
@@ -63,7 +65,7 @@ RISINGWAVE = Dialect(
     title=TITLE,
     read=read,
     frame=frame,
-    words=Vocabulary(TITLE, window=_WORDS),
+    words=_WORDS,
     in_spark=in_spark,
     reads_spark=True,
 )

@@ -8,14 +8,12 @@ SELECT DISTINCT ON (k) ... ORDER BY k, y       SELECT ... QUALIFY row_number() O
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from weft.errors import QueryError
 from weft.query.sql.blocks import blocks
+from weft.query.sql.elements import operand
 from weft.query.sql.in_spark import calls_in_spark
 from weft.query.sql.over import level
-from weft.query.sql.vocabulary import refuse_whole_quotients
-from weft.query.syntax.lexer import Token, closed, place, tokenize
+from weft.query.syntax.lexer import closed, place, tokenize
 
 _ROUNDS = 100
 """Uses of AT TIME ZONE in one statement, at most."""
@@ -23,7 +21,6 @@ _ROUNDS = 100
 
 def words_in_spark(sql: str) -> str:
     """A statement of RisingWave with its words as Spark's; windows are not looked at."""
-    refuse_whole_quotients(sql, "RisingWave")
     sql = calls_in_spark(sql, "DATE_BIN", _bucket)
     sql = _ordered_texts(sql)
     sql = _first_of_each(sql)
@@ -93,7 +90,9 @@ def _without_time_zone(sql: str) -> str:
         zone = tokens[index + 3]
         if zone.kind != "string":
             raise QueryError(place(sql, zone.start, "AT TIME ZONE takes a constant zone"))
-        begin = _operand(tokens, index)
+        begin = operand(tokens, index - 1)
+        if begin is None:
+            raise QueryError(place(sql, tokens[index].start, "AT TIME ZONE needs a time before it"))
         value = sql[tokens[begin].start : tokens[index - 1].end]
         if words[begin] == "CONVERT_TIMEZONE":
             made = f"CAST(convert_timezone({zone.text}, current_timezone(), {value}) AS TIMESTAMP)"
@@ -101,23 +100,3 @@ def _without_time_zone(sql: str) -> str:
             made = f"convert_timezone({zone.text}, {value})"
         return f"{sql[: tokens[begin].start]}{made}{sql[zone.end :]}"
     return sql
-
-
-def _operand(tokens: Sequence[Token], end: int) -> int:
-    """Where the operand begins that ends before a place: a name, a constant, a call."""
-    begin = end - 1
-    if tokens[begin].text == ")":
-        depth = 0
-        while True:
-            depth += {")": 1, "(": -1}.get(tokens[begin].text, 0)
-            if depth == 0:
-                break
-            begin -= 1
-        if begin and tokens[begin - 1].kind == "name" and tokens[begin - 1].word not in _OPERATORS:
-            begin -= 1
-    while begin > 1 and tokens[begin - 1].text in (".", "::"):
-        begin -= 2
-    return begin
-
-
-_OPERATORS = frozenset(("AND", "OR", "NOT", "IN", "BETWEEN", "SELECT", "BY", "WHEN", "THEN"))
