@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from weft.errors import QueryError
-from weft.query.duration import read_number
 from weft.query.finish import Finish
 from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
 from weft.query.sql.blocks import blocks
 from weft.query.sql.casts import casts_spelled_out
-from weft.query.sql.comments import said
 from weft.query.sql.composed import Composed, is_column, read_composed
 from weft.query.sql.cql import CQL
 from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.flink import FLINK
-from weft.query.sql.form import NOTHING_THERE, malformed, unread
+from weft.query.sql.form import NOTHING_THERE, unread
 from weft.query.sql.ksql import KSQL
 from weft.query.sql.recognise import recognise
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.risingwave import RISINGWAVE
 from weft.query.sql.spark import SPARK
-from weft.query.sql.views import View, defined_view, problem, read_views, with_views
-from weft.query.sql.wrappers import into, outputs, unwrapped
+from weft.query.sql.statement_texts import (
+    StatementText,
+    only_statement,
+    spelled_out,
+    statement_texts,
+)
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
 
@@ -53,7 +55,7 @@ def parse_query(
     >>> q.source.table, q.source.time
     ('t', 'ts')
     """
-    return _only(_queries(_one(text), name, unnamed, dialect))
+    return _only(_queries(only_statement(text), name, unnamed, dialect))
 
 
 def parse_statement(text: str, name: str | None = None) -> list[Query]:
@@ -68,7 +70,7 @@ def parse_statement(text: str, name: str | None = None) -> list[Query]:
     WITH c AS (SELECT window AS `window`, `k` AS `k`, `n` AS `n` FROM weft_answers_0) SELECT window,
     max(n) AS m FROM c GROUP BY window
     """
-    queries = _whole(_one(text), name, "q1", "auto")
+    queries = _whole(only_statement(text), name, "q1", "auto")
     return queries if queries[0].finish is not None else [_only(queries)]
 
 
@@ -108,8 +110,8 @@ def parse_queries(
     """
     read = _whole if whole else _queries
     if name is not None:
-        return read(_one(text), name, "q1", dialect)
-    statements, found = _statements(text), []
+        return read(only_statement(text), name, "q1", dialect)
+    statements, found = statement_texts(text), []
     refusals: list[QueryError] = []
     for position, statement in enumerate(statements, start=1):
         try:
@@ -176,7 +178,7 @@ def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") 
      ('q2', 1, False, 'SELECT `n` AS `n` FROM weft_answers_0 LIMIT 3'),
      ('q3', 0, False, None)]
     """
-    statements = _statements(text)
+    statements = statement_texts(text)
     read = [_read(one, f"q{position}", dialect) for position, one in enumerate(statements, start=1)]
     needed = {name for one in statements for name in one.reads}
     return [
@@ -185,7 +187,7 @@ def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") 
     ]
 
 
-def _read(statement: _Statement, place_name: str, dialect: str) -> Statement:
+def _read(statement: StatementText, place_name: str, dialect: str) -> Statement:
     text, name = statement.text, statement.name or place_name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     read = Statement(name, sql=text[begin:end])
@@ -208,7 +210,7 @@ def _read(statement: _Statement, place_name: str, dialect: str) -> Statement:
         told = read.sql
         read = in_spark(read)
         if read.dialect == "spark":
-            spelled = _spelled_out(statement)
+            spelled = spelled_out(statement)
             made = read_composed(spelled.text, spelled.tokens, SPARK, name)
         else:
             sql = casts_spelled_out(read.sql)
@@ -249,25 +251,7 @@ def in_spark(read: Statement) -> Statement:
     return replace(read, sql=dialect.in_spark(read.sql), is_spark=True)
 
 
-@dataclass(frozen=True)
-class _Statement:
-    name: str | None
-    text: str
-    """What its tokens are of: the whole text, or its own with what it reads of views."""
-    tokens: tuple[Token, ...]
-    view: str | None = None
-    """The view that it defines, in lower case."""
-    reads: frozenset[str] = frozenset()
-    """The views that it reads, in lower case."""
-    owner: str | None = None
-    lateness: str | int | None = None
-    problem: str = ""
-    """Why it cannot read what it reads of views."""
-    malformed: QueryError | None = None
-    """Why it is no statement of SQL at all."""
-
-
-def _commented(queries: Iterable[Query], statement: _Statement) -> tuple[Query, ...]:
+def _commented(queries: Iterable[Query], statement: StatementText) -> tuple[Query, ...]:
     """The queries with what the comments before their statement say."""
     owned = (query.owned(statement.owner) for query in queries)
     if statement.lateness is None:
@@ -275,80 +259,11 @@ def _commented(queries: Iterable[Query], statement: _Statement) -> tuple[Query, 
     return tuple(query.late_by(statement.lateness) for query in owned)
 
 
-def _one(text: str) -> _Statement:
-    statements = _statements(text)
-    if len(statements) != 1:
-        raise QueryError(f"one SELECT statement is expected, not {len(statements)}")
-    return statements[0]
-
-
-def _statements(text: str) -> list[_Statement]:
-    if not isinstance(text, str):
-        raise QueryError(f"{text!r} is not SQL: accepted is a string")
-    found: list[_Statement] = []
-    views: dict[str, View] = {}
-    tokens: list[Token] = []
-    begin = 0
-    for token in (*tokenize(text), None):
-        if token is not None and token.text != ";":
-            tokens.append(token)
-            continue
-        if tokens:
-            found += _outputs(text, text[begin : tokens[0].start], tokens, views)
-        tokens, begin = [], 0 if token is None else token.end
-    return found
-
-
-def _outputs(
-    text: str, before: str, tokens: Sequence[Token], views: dict[str, View]
-) -> Iterator[_Statement]:
-    """A statement that ends at a `;` or the end: one, or one for each of its outputs (Azure)."""
-    late, owner = said("lateness", before), said("owner", before)
-    lateness = None if late is None else read_number(late)
-    wrong = malformed(text, tokens)
-    if wrong:
-        made = _statement(said("name", before, None), text, tokens, {})
-        yield replace(made, malformed=wrong, owner=owner, lateness=lateness)
-        return
-    inner, target = unwrapped(tokens)
-    parts = outputs(inner)
-    first = inner if len(parts) == 1 else inner[: parts[0][1]]
-    name = said("name", before, target or into(inner[parts[0][0] :]))
-    made = replace(_statement(name, text, first, views), owner=owner, lateness=lateness)
-    view = defined_view(text, tokens, inner, target, views)
-    if view is not None:
-        made = replace(made, view=view.name.lower())
-        views[view.name.lower()] = view
-    yield made
-    for begin, end in parts[1:]:
-        steps = text[inner[0].start : inner[parts[0][0]].start]
-        own = f"{steps}{text[inner[begin].start : inner[end - 1].end]}"
-        more = _statement(into(inner[begin:end]), own, tokenize(own), views)
-        yield replace(more, owner=owner, lateness=lateness)
-
-
-def _statement(
-    name: str | None, text: str, tokens: Sequence[Token], views: Mapping[str, View]
-) -> _Statement:
-    reads = read_views(tokens, views)
-    if not reads or problem(reads):
-        return _Statement(name, text, tuple(tokens), problem=problem(reads))
-    text = with_views(text, tokens, reads)
-    names = frozenset(one.name.lower() for one in reads)
-    return _Statement(name, text, tuple(tokenize(text)), reads=names)
-
-
-def _spelled_out(statement: _Statement) -> _Statement:
-    """A statement with CAST in the place of `::`."""
-    if all(token.text != "::" for token in statement.tokens):
-        return statement
-    text = casts_spelled_out(statement.text[statement.tokens[0].start : statement.tokens[-1].end])
-    return replace(statement, text=text, tokens=tuple(tokenize(text)))
-
-
-def _queries(statement: _Statement, name: str | None, place_name: str, dialect: str) -> list[Query]:
+def _queries(
+    statement: StatementText, name: str | None, place_name: str, dialect: str
+) -> list[Query]:
     """The queries of a statement: named by the caller, a comment, INTO, or its place."""
-    statement = _spelled_out(statement)
+    statement = spelled_out(statement)
     sql, named = statement.text, name or statement.name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     try:
@@ -375,7 +290,9 @@ def _queries(statement: _Statement, name: str | None, place_name: str, dialect: 
         raise QueryError(f"query {named or place_name!r}: {why}") from None
 
 
-def _whole(statement: _Statement, name: str | None, place_name: str, dialect: str) -> list[Query]:
+def _whole(
+    statement: StatementText, name: str | None, place_name: str, dialect: str
+) -> list[Query]:
     """The same, of a statement that may have more around them."""
     try:
         return _queries(statement, name, place_name, dialect)
