@@ -1,4 +1,4 @@
-"""`weft ask JOB|CHECKPOINT QUERY`: a window's answers, from the state of a stream."""
+"""`weft ask JOB|CHECKPOINT QUERY`: the answers of a window, from the state of a stream."""
 
 from __future__ import annotations
 
