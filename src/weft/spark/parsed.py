@@ -175,7 +175,7 @@ class _Explainer:
         """Does nothing: texts are not parsed in advance."""
 
     def refusal(self, text: Text, columns: _Columns) -> str | None:
-        """Why a text is refused; subqueries show as extra lines, names are checked in weft's parse."""
+        """Why a text is refused; subqueries show as extra lines, names are checked by weft."""
         before = self.spark.conf.get(_FIELDS, "25")
         self.spark.conf.set(_FIELDS, str(2**31 - 1))  # so that the plan is not truncated
         try:

@@ -191,7 +191,7 @@ class WholeBatch:
         self.tables[names.most_common(1)[0][0] if names else "rows"] = only
 
     def _weave(self) -> None:
-        """Put every query on a loom of its source; where that fails, the statement runs unchanged."""
+        """Put every query on a loom of its source; if that fails, its statement runs unchanged."""
         relations: dict[SourceKey, Relation] = {}
         for query in (query for asked in self.asked for query in asked.queries):
             if query.source is not None and query.source.relation is not None:
