@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     help="First measure the cost model's constants on Spark (a minute).",
 )
 @click.option(
-    "--limit", type=int, default=20, show_default=True, help="Show so many trees in full."
+    "--limit", type=int, default=20, show_default=True, help="Show this many trees in full."
 )
 @strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")

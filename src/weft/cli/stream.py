@@ -47,7 +47,7 @@ NEEDS = {
 )
 @click.option("--openlineage", metavar="TARGET", help="File or URL to send OpenLineage events to.")
 @click.option(
-    "--idle", metavar="DURATION", help="After so long without rows, close windows by the clock."
+    "--idle", metavar="DURATION", help="After this long without rows, close windows by the clock."
 )
 @click.option(
     "--late-to", metavar="DIR", help="Write late and lost rows to this directory (late: deliver)."

@@ -73,7 +73,7 @@ class Lowering:
             return typed(lowered, type_)
         except pa.ArrowInvalid as error:
             raise EngineError(
-                f"query {self.name!r}: {call.function} gave a value that is no {type_}: {error}"
+                f"query {self.name!r}: {call.function} gave a value that is not {type_}: {error}"
             ) from error
 
 

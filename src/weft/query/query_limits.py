@@ -76,7 +76,9 @@ class QueryLimits:
         return made if any(made.named()) else None
 
     def within(self, others: QueryLimits | None, *, trusted: bool) -> QueryLimits:
-        """These limits, or those of `others` where unset; if not `trusted`, the stricter of both.
+        """These limits, completed by those of `others`.
+
+        If not `trusted`, the stricter ones of both apply, with the `over` of `others`.
 
         >>> print(QueryLimits(groups=9).within(QueryLimits(groups=5, share=0.5), trusted=False))
         groups=5, share=0.5, over=fail

@@ -168,7 +168,7 @@ class FragmentPlan:
         if plain:
             lines.append(f"  {plain} predicates as one bit each")
         if self.faceted:
-            lines.append(f"  told apart in {self.words} facets: each row is aggregated for each")
+            lines.append(f"  {self.words} facets: each row is aggregated once per facet")
         return "\n".join(lines)
 
 

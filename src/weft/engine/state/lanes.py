@@ -46,7 +46,7 @@ def lane_choice(tree: TreeProgram, lane: Lane, finals: str, slices: int) -> Choi
             named(finals, op.laws, op.kind)
         return Choice(finals, "as asked for")
     if slices < FEW:
-        return Choice("blocks", f"windows of {slices} slices: combined anew")
+        return Choice("blocks", f"windows of {slices} slices: combined from scratch")
     laws = Frames(ops, Keys([])).laws
     return choose(laws, form="stream", ranges=len(lane.ranges), window=slices)
 
@@ -58,7 +58,7 @@ def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
         if tree.is_session:
             lines.append(f"run: store {tree.number}: sessions of every gap from open stretches")
             if any(window.maximum for window in tree.services):
-                lines.append(f"run: store {tree.number}: those with a maximum have stretches apart")
+                lines.append(f"run: store {tree.number}: those with a maximum are kept separately")
         if tree.uneven:
             lines.append(f"run: store {tree.number}: calendar windows from gathered slices")
         for lane in tree.lanes:

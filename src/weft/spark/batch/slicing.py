@@ -85,7 +85,7 @@ class SliceSearch:
 
 
 def slices_of(times: pa.Array, edges: TreeEdges) -> pa.Array:
-    """The start of each time's slice; null for null times.
+    """The start of each time's slice; null for null times and for times in no window.
 
     >>> slices_of(pa.array([7, None, -1]), TreeEdges([(0, 5)])).to_pylist()
     [5, None, -5]

@@ -162,7 +162,7 @@ def _hashed(df: DataFrame, keys: tuple[str, ...], queries: Sequence[Query]) -> s
 
 
 def _fragments(df: DataFrame, queries: Sequence[Query]) -> float | None:
-    """Distinct fragments in a sample; None (as many as predicates) if sampling is not needed."""
+    """Distinct fragments in a sample; None for up to two predicates, which need no sampling."""
     predicates = list(dict.fromkeys(query.predicate for query in queries))
     if len(predicates) <= 2:
         return None
