@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -26,18 +27,39 @@ def run(*command: object, **settings: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+UV = Path(sys.executable).with_name("uv")
+
+
 @pytest.fixture(scope="module")
-def weft(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command, installed from a wheel that was built from the sdist, and nothing beside it."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel, built from the sdist."""
+    folder = tmp_path_factory.mktemp("built")
+    run(UV, "build", "--out-dir", folder, ROOT)
+    assert list(folder.glob("*.tar.gz"))
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def weft(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The command, installed from the wheel, and nothing beside it."""
     folder = tmp_path_factory.mktemp("installed")
-    uv = Path(sys.executable).with_name("uv")
-    run(uv, "build", "--out-dir", folder / "dist", ROOT)
-    (wheel,) = (folder / "dist").glob("*.whl")
-    assert list((folder / "dist").glob("*.tar.gz"))
-    run(uv, "venv", "--python", sys.executable, folder / "empty")
+    run(UV, "venv", "--python", sys.executable, folder / "empty")
     python = folder / "empty" / "bin" / "python"
-    run(uv, "pip", "install", "--python", python, "-c", ROOT / "requirements.lock", wheel)
+    run(UV, "pip", "install", "--python", python, "-c", ROOT / "requirements.lock", wheel)
     return python.with_name("weft")
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    names = ZipFile(wheel).namelist()
+    assert {name.split("/")[0].partition("-")[2] or name.split("/")[0] for name in names} == {
+        "weft",
+        f"{wheel.name.split('-')[1]}.dist-info",
+    }
+    tracked = run("git", "ls-files", "src/weft", cwd=str(ROOT)).stdout.split()
+    assert {name for name in names if name.startswith("weft/")} == {
+        path.removeprefix("src/") for path in tracked
+    }
 
 
 def test_the_demo_streams_changes_and_verifies(weft: Path, tmp_path: Path) -> None:

@@ -27,7 +27,16 @@ KEYS = {
     "cells": "floor(unix_timestamp(ts) / 300) * 300",
     "cells as times": "timestamp_seconds(floor(unix_timestamp(ts) / 7200) * 7200)",
 }
-LOCAL = {"hours": "date_trunc('hour', ts)", "minutes": "date_trunc('MINUTE', ts)"}
+LOCAL = {
+    "hours": "date_trunc('hour', ts)",
+    "minutes": "date_trunc('MINUTE', ts)",
+    "buckets": "time_bucket(INTERVAL '90' MINUTES, ts)",
+    "moved buckets": "time_bucket(INTERVAL 1 HOUR, ts, TIMESTAMP '2026-01-01 00:25:00')",
+    "later origins": "time_bucket(INTERVAL '7' DAYS, ts, TIMESTAMP '2031-01-03')",
+    "days and hours": "time_bucket(INTERVAL '1 12' DAY TO HOUR, ts)",
+    "buckets of months": "time_bucket(INTERVAL '5' MONTH, ts)",
+    "buckets of years": "time_bucket(INTERVAL '2' YEARS, ts)",
+}
 ZONES = ("UTC", "Europe/Stockholm", "America/St_Johns")
 
 

@@ -13,8 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 from weft.errors import QueryError, WindowError
 from weft.plan.time_axis import TimeAxis
 from weft.query.calendar import SESSION, Calendar
+from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import IN_ZONE, UTC
+from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.zone import DAY, Zone, serve_from
 
 Int64 = npt.NDArray[np.int64]
@@ -33,9 +35,11 @@ def session_zone(spark: SparkSession) -> str:
 def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
     """The query with the session's time zone, if its window uses that; refused if it must be UTC.
 
-    A TIMESTAMP_NTZ has no time zone: its days are the dates that it shows.
+    A TIMESTAMP_NTZ has no time zone: its days are the dates that it shows. References to the
+    stream's own time (ksqlDB's ROWTIME) are replaced by the time column.
     """
     check_zone(query, df.sparkSession)
+    query = timed(query, axis.column)
     window = query.window
     if not isinstance(window, Calendar) or window.zone != SESSION:
         return query
@@ -47,6 +51,24 @@ def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
         return placed
     needs = (*source.needs, f"{IN_ZONE}{zone}")
     told = {**placed.to_dict(), "source": replace(source, needs=needs).to_dict()}
+    return Query.from_dict(told)
+
+
+def timed(query: Query, column: str) -> Query:
+    """The query with references to the stream's time replaced by its time column.
+
+    >>> query = Query("q", aggs={"last": "max(weft_stream_time)"}, window=Calendar(range="1 day"))
+    >>> timed(query, "ts").aggs
+    {'last': 'max(`ts`)'}
+    """
+    if STREAM_TIME not in query.columns:
+        return query
+    name = quoted_name(column)
+    told = query.to_dict()
+    for part in ("where", "having"):
+        told[part] = told[part] and told[part].replace(STREAM_TIME, name)
+    told["aggs"] = {key: text.replace(STREAM_TIME, name) for key, text in query.aggs.items()}
+    told["by"] = [key.replace(STREAM_TIME, name) for key in query.by]
     return Query.from_dict(told)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from weft.errors import QueryError
-from weft.query.sql import DIALECTS, parse_queries, parse_query
+from weft.query.sql import DIALECTS, parse_queries, parse_query, read_statements
 from weft.query.window import Window
 from weft.query.workload import Workload
 
@@ -81,3 +82,26 @@ def test_files_take_every_dialect(tmp_path: Path) -> None:
         f'- sql: {TWO.format("", WINDOWS)}\n- {{name: c, sql: "{CQL}"}}'
     )
     assert Workload.load(tmp_path / "w.yaml").names == ("q1_a", "q1_b", "c")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT sum(a, count(*) FROM t", r"\( is not closed"),
+        ("SELECT count(*) AS n FROM t GROUP BY window(ts, '1 day')) AS w", r"\) closes nothing"),
+        ("SELECT k FROM (SELECT 1 AS k] GROUP BY k", "] closes nothing"),
+        ("SELECT a, , b FROM tumble(t, ts, INTERVAL '1 hour') GROUP BY a", "nothing after it"),
+        ("SELECT f(, a) FROM tumble(t, ts, INTERVAL '1 hour')", "nothing before it"),
+        ("SELECT window_start FROM tumble(t, ts, INTERVAL '1 hour') ORDER BY a,", "nothing after"),
+        ("SELECT count(*) AS n FROM tumble(t, ts,", r"\( is not closed"),
+        ("SELECT count(*) AS n FROM t WINDOW TUMBLING (SIZE 1 HOUR", r"\( is not closed"),
+        ("SELECT HOP_START( FROM t", r"\( is not closed"),
+        ("INSERT INTO t2 (a, b SELECT k FROM t", r"\( is not closed"),
+        ("SELECT DISTINCT k FROM t ORDER BY , k", "cannot be read as SQL"),
+    ],
+)
+def test_what_is_no_sql_stops_no_other_statement(text: str, reason: str) -> None:
+    good = "SELECT count(*) AS n FROM t GROUP BY window(ts, '1 hour')"
+    first, wrong, last = read_statements(f"{good};\n{text};\n{good}")
+    assert [first.refusal, wrong.queries, last.refusal] == [None, (), None]
+    assert re.search(reason, wrong.unshared)

@@ -35,3 +35,14 @@ def test_rebuilding_nothing_keeps_the_node() -> None:
     node = read_expression("f(a) + b > c")
     assert isinstance(node, Op)
     assert rebuild(node, lambda child: child) is node
+
+
+def test_a_unit_of_time_is_no_column() -> None:
+    for text in ("timestampdiff(SECOND, a, b)", "DateAdd(minute, -5, a + b)"):
+        node = read_expression(text)
+        assert [part.parts[0] for part in walk(node) if isinstance(part, Name)] == ["a", "b"]
+        renamed = rebuild(node, lambda child: child)
+        assert write(renamed) == write(node)
+    for text in ("f(second, a, b)", "datediff(`second`, a, b)", "datediff(second, a)"):
+        assert sum(isinstance(part, Name) for part in walk(read_expression(text))) > 1
+        assert "second" in write(read_expression(text))

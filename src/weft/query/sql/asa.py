@@ -13,17 +13,20 @@ Sessions begin with a row, and end by a timeout or a maximum: they are `weft.Ses
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weft.errors import QueryError
 from weft.query.sql.asa_sessions import without_partitions
 from weft.query.sql.asa_statements import in_spark
 from weft.query.sql.asa_windows import FORM, HOPPING, SESSIONS, TUMBLING, frame, read_windows
-from weft.query.sql.asa_words import WORDS
+from weft.query.sql.asa_words import WORDS, borders
 from weft.query.sql.cursor import Cursor, clause
 from weft.query.sql.dialect import Dialect, ParsedSelect
 from weft.query.sql.nodes import is_call, unquoted
 from weft.query.sql.select import Select
 from weft.query.syntax.lexer import Token, place
-from weft.query.syntax.tree import Name, Node, Op, walk
+from weft.query.syntax.reader import read_expression
+from weft.query.syntax.tree import Call, Name, Node, Op, rebuild, walk
 from weft.query.syntax.writer import write
 
 TITLE = "Azure Stream Analytics"
@@ -42,7 +45,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
             )
     found, select = select.one_window(_is_window, f"window, {FORM}, or Windows(...)")
     windows = tuple(read_windows(select, found))
-    select = select.changed(lambda node: WORDS.to_spark(sql, node))
+    select = select.changed(lambda node: WORDS.to_spark(sql, _counted(node)))
     select.refuse_window_within(_is_system)
     for part in walk(select.having) if select.having is not None else ():
         if _is_system(part):
@@ -96,6 +99,16 @@ def _take_out(
     if then is not None and len(name) > 1 and name[0].text.lower() in tables:
         name = name[2:]
     return tokens[:at] + tokens[cursor.position :], "".join(token.text for token in name)
+
+
+def _counted(node: Node) -> Node:
+    """A tree with DATEDIFF as the borders that it counts."""
+    node = rebuild(node, _counted)
+    if not (isinstance(node, Call) and is_call(node, "datediff") and len(node.args) == 3):
+        return node
+    unit, first, second = map(write, node.args)
+    counted = borders(unit, first, second)
+    return node if counted is None else replace(read_expression(counted), at=node.at)
 
 
 def _is_window(node: Node) -> bool:

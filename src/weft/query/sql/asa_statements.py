@@ -11,20 +11,23 @@ A step has the time of what it reads, or, where it groups by a window, the colum
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from weft.errors import QueryError
 from weft.query.duration import format_duration
 from weft.query.names import quoted_name
+from weft.query.sql.asa_calls import calls_of_values, differences
+from weft.query.sql.asa_rows import AT, Derived, OneTable, at_every_change, row_calls, sliding
 from weft.query.sql.asa_sessions import item_without_partition
 from weft.query.sql.asa_windows import HOPPING, SESSIONS, TUMBLING, window_of
 from weft.query.sql.asa_words import WORDS
 from weft.query.sql.blocks import Block, blocks
-from weft.query.sql.in_spark import STREAM_TIME, calls_in_spark
+from weft.query.sql.in_spark import STREAM_TIME, calls_in_spark, renamed_words
 from weft.query.sql.nodes import unquoted
 from weft.query.sql.over import aliased, level, split
 from weft.query.sql.select import Select
-from weft.query.syntax.lexer import Token, place, tokenize
+from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Name
 from weft.query.window import Session
@@ -33,11 +36,8 @@ STEP_TIME = "weft_step_time"
 """The time of a step's answers, where the step has no name for it."""
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 _REFUSED = {
-    "COLLECTTOP": "keeps several rows by an order: use max_by(x, y, n) in Spark SQL",
-    **dict.fromkeys(("SLIDINGWINDOW", "SLIDING"), "ends at every event, and has no fixed slices"),
-    **dict.fromkeys(("SNAPSHOTWINDOW", "SNAPSHOT"), "has no length: group by System.Timestamp()"),
-    **dict.fromkeys(("LAST", "WINDOWS"), "is served in no larger statement"),
-    "APPLY": "makes several rows of one: apply it to the stream first",
+    "COLLECTTOP": "is read as CollectTop(n[, column]) OVER (ORDER BY columns)",
+    "WINDOWS": "is read in a SELECT that is a statement of its own, without sliding windows",
 }
 _END = "({}.end - INTERVAL '0.000001' SECOND)"
 """What Azure calls the time of a window's answer; a session's end is that time itself."""
@@ -46,16 +46,19 @@ _END = "({}.end - INTERVAL '0.000001' SECOND)"
 def in_spark(sql: str) -> str:
     """A whole statement as Spark SQL."""
     sql = _BRACKETS.sub(lambda found: quoted_name(found[1].strip()), sql)
-    sql = calls_in_spark(sql, "CONCAT", _concat)
-    sql = calls_in_spark(sql, "DATEDIFF", _borders)
-    sql = calls_in_spark(sql, "DATEPART", _part)
-    sql = _OVER.sub(_over, sql)
+    sql = calls_in_spark(sql, "SNAPSHOTWINDOW", lambda given: "System.Timestamp()")
+    sql = _applied(calls_of_values(sql))
     _refuse(sql)
-    times: dict[str, str] = {}
+    reading = _Reading()
     for number in range(len(blocks(tokenize(sql)))):
-        tokens = tokenize(sql)
         # Blocks inside others come first, and what is done with one moves those after it.
-        sql = _block_in_spark(sql, tokens, blocks(tokens)[number], times)
+        sql = _with_moments(sql, number, reading)
+        sql = _with_row_calls(sql, number, reading)
+        tokens = tokenize(sql)
+        sql = _block_in_spark(sql, tokens, blocks(tokens)[number], reading)
+    while reading.derived.texts.keys() & {token.word for token in tokenize(sql)}:
+        sql = renamed_words(sql, reading.derived.texts)
+    sql = differences(sql)
     tokens = tokenize(sql)
     for token, after in reversed(list(zip(tokens, [*tokens[1:], None], strict=True))):
         if token.word == "UNION" and after is not None and after.word != "ALL":
@@ -63,49 +66,110 @@ def in_spark(sql: str) -> str:
     return WORDS.statement_in_spark(sql).replace("weft_percentile_", "percentile_")
 
 
-_OVER = re.compile(
-    r"\b(TopOne|PERCENTILE_CONT|PERCENTILE_DISC)\s*\(([^()]*)\)\s*OVER\s*\(\s*ORDER\s+BY\s+"
-    r"([^()]*)\)",
-    re.IGNORECASE,
+@dataclass
+class _Reading:
+    """What is known of a statement while its SELECTs are put into Spark SQL one by one."""
+
+    times: dict[str, str] = field(default_factory=dict)
+    """The columns of time of the steps so far, and of what is derived."""
+    derived: Derived = field(default_factory=Derived)
+
+
+def _applied(sql: str) -> str:
+    """`CROSS APPLY GetArrayElements(x) AS e` as a LATERAL VIEW."""
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens) - 3)):
+        words = [token.word for token in tokens[index : index + 4]]
+        if words[:1] not in (["CROSS"], ["OUTER"]) or words[1:] != [
+            "APPLY",
+            "GETARRAYELEMENTS",
+            "(",
+        ]:
+            continue
+        end = closed(tokens, index + 3)
+        alias = end + 1 + (end + 1 < len(tokens) and tokens[end + 1].word == "AS")
+        if alias >= len(tokens) or tokens[alias].kind not in ("name", "quoted"):
+            reason = "GetArrayElements(...) needs a name: ... AS element"
+            raise QueryError(place(sql, tokens[index].start, reason))
+        outer = "OUTER " if words[0] == "OUTER" else ""
+        given = sql[tokens[index + 3].end : tokens[end].start]
+        columns = f"{tokens[alias].text} AS ArrayIndex, ArrayValue"
+        view = f"LATERAL VIEW {outer}posexplode({given}) {columns}"
+        sql = f"{sql[: tokens[index].start]}{view}{sql[tokens[alias].end :]}"
+    return sql
+
+
+def _with_moments(sql: str, number: int, reading: _Reading) -> str:
+    """A statement in which DATEDIFF in one SELECT names the times of tables, not the tables."""
+    tokens = tokenize(sql)
+    block = blocks(tokens)[number]
+    if "FROM" not in block.clauses:
+        return sql
+    begin, end = block.clauses["FROM"]
+    moments = dict(_moments(tokens[begin + 1 : end], reading.times))
+    for index in reversed(range(block.begin, block.end - 1)):
+        if tokens[index].word == "DATEDIFF" and tokens[index + 1].text == "(":
+            for given in reversed(split(tokens[index + 2 : closed(tokens, index + 1)])[1:]):
+                moment = moments.get(_folded(given[0])) if len(given) == 1 else None
+                if moment is not None:
+                    sql = f"{sql[: given[0].start]}{moment}{sql[given[0].end :]}"
+    return sql
+
+
+def _moments(tokens: Sequence[Token], times: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """The tables of FROM by what they are called, each with its time."""
+    starts = [0, *(i + 1 for i in level(tokens) if tokens[i].word in ("JOIN", ","))]
+    for begin, until in zip(starts, [*starts[1:], len(tokens) + 1], strict=True):
+        table = tokens[begin : until - 1]
+        end = next((i for i, t in enumerate(table) if t.word in _AFTER_TABLE), len(table))
+        names = [token for token in table[:end] if token.word != "AS"]
+        if not names:
+            continue
+        time = times.get(_folded(names[0]))
+        if [token.word for token in table[end : end + 2]] == ["TIMESTAMP", "BY"]:
+            time = table[_name_end(table, end + 2) - 1].text
+        if time is not None:
+            yield _folded(names[-1]), f"{names[-1].text}.{time}"
+
+
+def _folded(token: Token) -> str:
+    return unquoted(token.text).casefold()
+
+
+_AFTER_TABLE = frozenset(
+    ("TIMESTAMP", "PARTITION", "ON", "INNER", "LEFT", "CROSS", "OUTER", "LATERAL", "JOIN")
 )
-_ORDER = re.compile(r"([\w.`]+)(?:\s+(ASC|DESC))?", re.IGNORECASE)
-_SECONDS = {"second": 1, "ss": 1, "s": 1, "minute": 60, "mi": 60, "n": 60, "hour": 3600, "hh": 3600}
-_PARTS = frozenset(("year", "month", "day", "hour", "minute", "second"))
 
 
-def _concat(arguments: list[str]) -> str:
-    """Nulls are empty strings."""
-    return f"concat_ws('', {', '.join(f'CAST({one} AS NVARCHAR(MAX))' for one in arguments)})"
-
-
-def _borders(arguments: list[str]) -> str:
-    """How many borders of a unit lie between two times."""
-    unit = arguments[0].strip().lower()
-    if len(arguments) != 3 or unit not in _SECONDS:
-        raise QueryError(f"DATEDIFF({', '.join(arguments)}): accepted units are seconds to hours")
-    first, second = (f"unix_seconds({one}) DIV {_SECONDS[unit]}" for one in arguments[1:])
-    return f"(({second}) - ({first}))"
-
-
-def _part(arguments: list[str]) -> str:
-    unit = arguments[0].strip().lower()
-    if len(arguments) != 2 or unit not in _PARTS:
-        raise QueryError(f"DATEPART({', '.join(arguments)}): weeks are counted otherwise in Spark")
-    return f"extract({unit} FROM {arguments[1]})"
-
-
-def _over(found: re.Match[str]) -> str:
-    """An aggregate that Azure writes as a window function."""
-    name, inside, order = found[1].lower(), found[2].strip(), found[3].strip()
-    if name != "topone":
-        return f"weft_{name}({inside}) WITHIN GROUP (ORDER BY {order})"
-    keys = [_ORDER.fullmatch(one.strip()) for one in order.split(",")]
-    ways = {(key[2] or "ASC").upper() for key in keys if key is not None}
-    if None in keys or len(ways) != 1:
-        raise QueryError(f"TopOne OVER (ORDER BY {order}): in one direction it is max_by or min_by")
-    by = ", ".join(key[1] for key in keys if key is not None)
-    by = f"struct({by})" if len(keys) > 1 else by
-    return f"{'max_by' if ways == {'DESC'} else 'min_by'}({inside or 'struct(*)'}, {by})"
+def _with_row_calls(sql: str, number: int, reading: _Reading) -> str:
+    """A statement in which what one SELECT says of other rows is a column of its FROM."""
+    tokens = tokenize(sql)
+    block = blocks(tokens)[number]
+    if "FROM" not in block.clauses:
+        return sql
+    found = list(row_calls(sql, tokens, block))
+    if not found:
+        return sql
+    source, time = _source(sql, tokens, block, reading)
+    table = OneTable.read(source, tokenize(source), sql, found[0].name)
+    names = [f"weft_row_{at}" for at in range(len(found))]
+    listed = ", ".join(
+        f"{_text(tokenize(call.in_spark(time)), time)} AS {name}"
+        for call, name in zip(found, names, strict=True)
+    )
+    rows = f"(SELECT *, {listed} FROM {table.text}) AS {table.alias}"
+    name = reading.derived.add(rows)
+    reading.times[name] = time
+    begin, end = block.clauses["FROM"]
+    changes = [(call.begin, call.end, name) for call, name in zip(found, names, strict=True)]
+    changes.append((tokens[begin + 1].start, tokens[end - 1].end, name))
+    select = block.clauses["SELECT"]
+    for item in split(tokens[select[0] + 1 : select[1]]):
+        if [token.text for token in item] == ["*"]:
+            changes.append((item[0].start, item[0].end, f"* EXCEPT ({', '.join(names)})"))
+    for first, last, text in sorted(changes, reverse=True):
+        sql = f"{sql[:first]}{text}{sql[last:]}"
+    return sql
 
 
 def _refuse(sql: str) -> None:
@@ -115,15 +179,13 @@ def _refuse(sql: str) -> None:
         called = after == "(" or token.word == "APPLY"
         if token.kind == "name" and token.word in _REFUSED and called:
             raise QueryError(place(sql, token.start, f"{token.text} {_REFUSED[token.word]}"))
-        if (token.word, after) == ("LIMIT", "DURATION"):
-            raise QueryError(place(sql, token.start, "LIMIT DURATION looks back for every row"))
 
 
-def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, times: dict[str, str]) -> str:
-    """One SELECT in Spark's words; `times` are the columns of time of the steps before it."""
+def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, reading: _Reading) -> str:
+    """One SELECT in Spark's words."""
     if "FROM" not in block.clauses:
         return sql
-    source, time = _source(sql, tokens, block, times)
+    source, time = _source(sql, tokens, block, reading)
     begin, end = block.clauses["SELECT"]
     group = block.clauses.get("GROUP")
     keys = [] if group is None else split(tokens[group[0] + 2 : group[1]])
@@ -132,6 +194,20 @@ def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, times: dict
     calls = {at: _window_call(sql, key, time) for at, key in enumerate(keys)}
     window = next((call for call in calls.values() if call is not None), None)
     now = time if window is None else _end(window.partition("(")[0])
+    where = _text(tokens[slice(*block.clauses.get("WHERE", (0, 0)))], time)
+    length = next((found for key in keys if (found := sliding(sql, key)) is not None), None)
+    if length is not None:
+        if window is not None:
+            reason = "SlidingWindow beside another window"
+            raise QueryError(place(sql, tokens[block.begin].start, reason))
+        table = OneTable.read(source, tokenize(source), sql, "SlidingWindow")
+        by = [_text(key, time) for key in keys if sliding(sql, key) is None]
+        rows = at_every_change(table, where, by, time, length)
+        source, where, window, now = reading.derived.add(rows), "", AT, AT
+        calls = {
+            at: AT if sliding(sql, key) else call
+            for (at, call), key in zip(calls.items(), keys, strict=True)
+        }
     items = [_item(item, now) for item in split(_without_into(tokens[begin + 1 : end]))]
     if window is not None and _defines(tokens, block) and not _shows_time(tokens, block):
         items.append(f"{now} AS {STEP_TIME}")
@@ -140,17 +216,15 @@ def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, times: dict
     if group is None:
         pieces.append(_text(tokens[after : block.end], now))
     else:
-        pieces.append(_text(tokens[after : group[0]], now))
+        pieces.append(where)
         listed = [calls[at] or _text(key, time) for at, key in enumerate(keys)]
         pieces.append(f" GROUP BY {', '.join(dict.fromkeys(listed))} ")
         pieces.append(_text(tokens[group[1] : block.end], now))
-    _remember(tokens, block, window, time, times)
+    _remember(tokens, block, window, time, reading.times)
     return f"{''.join(pieces)}{sql[tokens[block.end - 1].end :]}"
 
 
-def _source(
-    sql: str, tokens: Sequence[Token], block: Block, times: dict[str, str]
-) -> tuple[str, str]:
+def _source(sql: str, tokens: Sequence[Token], block: Block, reading: _Reading) -> tuple[str, str]:
     """What stands after FROM without TIMESTAMP BY and PARTITION BY, and the column of time."""
     begin, end = block.clauses["FROM"]
     inside, kept, time = list(tokens[begin + 1 : end]), [], None
@@ -159,10 +233,14 @@ def _source(
         words = [token.word for token in inside[index : index + 2]]
         if words == ["TIMESTAMP", "BY"]:
             until = _name_end(inside, index + 2)
-            if until < len(inside) and inside[until].word in ("OVER", "("):
-                reason = "a timeline for each key, or a time that is no column: leave it out"
+            said = unquoted(inside[until - 1].text)
+            if until < len(inside) and inside[until].text == "(":
+                until = closed(inside, until) + 1
+                said = _text(inside[index + 2 : until], "")
+            if until < len(inside) and inside[until].word == "OVER":
+                reason = "a timeline for each key is not supported: leave OVER out"
                 raise QueryError(place(sql, inside[until].start, reason))
-            time = time or unquoted(inside[until - 1].text)
+            time = time or said
             index = until
         elif words == ["PARTITION", "BY"]:
             index = _name_end(inside, index + 2)
@@ -170,7 +248,7 @@ def _source(
             kept.append(inside[index])
             index += 1
     first = unquoted(kept[0].text).casefold() if kept else ""
-    return _text(kept, ""), time or times.get(first) or STREAM_TIME
+    return _text(kept, ""), time or reading.times.get(first) or STREAM_TIME
 
 
 def _remember(

@@ -52,3 +52,30 @@ WORDS = Vocabulary(
     filters=False,
     window=None,
 )
+
+_SECONDS = {
+    **dict.fromkeys(("day", "dd", "d"), 86_400),
+    **dict.fromkeys(("hour", "hh"), 3600),
+    **dict.fromkeys(("minute", "mi", "n"), 60),
+    **dict.fromkeys(("second", "ss", "s"), 1),
+}
+
+
+def borders(unit: str, first: str, second: str) -> str | None:
+    """How many borders of a unit lie between two times, which is DATEDIFF; None if it is longer.
+
+    >>> borders("ms", "a", "b")
+    '(unix_millis(b) - unix_millis(a))'
+    >>> print(borders("mi", "a", "b").replace("unix_seconds", "s"))
+    ((s(b) - pmod(s(b), 60) - s(a) + pmod(s(a), 60)) DIV 60)
+    """
+    if unit.lower() in ("millisecond", "ms"):
+        return f"(unix_millis({second}) - unix_millis({first}))"
+    length = _SECONDS.get(unit.lower())
+    if length is None:
+        return None
+    before, after = f"unix_seconds({first})", f"unix_seconds({second})"
+    if length == 1:
+        return f"({after} - {before})"
+    between = f"{after} - pmod({after}, {length}) - {before} + pmod({before}, {length})"
+    return f"(({between}) DIV {length})"

@@ -21,12 +21,12 @@ from weft.query.duration import MICROSECONDS
 from weft.query.normal import normal
 from weft.query.sql.cursor import Cursor, clause
 from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
+from weft.query.sql.elements import elements_in_spark, extracted, split_at
 from weft.query.sql.flink_words import WORDS
 from weft.query.sql.in_spark import (
     TableWindow,
     calls_in_spark,
     table_windows_in_spark,
-    without,
 )
 from weft.query.sql.lengths import constant, inclusive_hint, read_length
 from weft.query.sql.nodes import is_call, is_name, unquoted
@@ -256,9 +256,10 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
     for kind in ("TUMBLE", "HOP", "SESSION"):
         sql = calls_in_spark(sql, kind, partial(_grouped_window, kind, None))
     sql = calls_in_spark(sql, "FLOOR", _floor)
-    sql = without(sql, "FOR", "SYSTEM_TIME", "AS", "OF", after=3)
+    sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
+    sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)
     sql = re.sub(_UNNEST, r"LATERAL VIEW explode(\1) \2 AS \3", sql, flags=re.IGNORECASE)
-    sql = _limited(WORDS.statement_in_spark(sql))
+    sql = elements_in_spark(WORDS.statement_in_spark(sql))
     for word in ("MATCH_RECOGNIZE", "UNNEST", "PROCTIME"):
         for token in tokenize(sql):
             if token.word == word:
@@ -289,22 +290,28 @@ def _floor(arguments: list[str]) -> str:
     tokens = tokenize(arguments[0]) if len(arguments) == 1 else []
     if len(tokens) < 3 or tokens[-2].word != "TO":
         return f"floor({', '.join(arguments)})"
-    return f"date_trunc('{tokens[-1].word}', {arguments[0][: tokens[-2].start].strip()})"
+    unit, time = tokens[-1].word, arguments[0][: tokens[-2].start].strip()
+    if unit not in _FLOORS:
+        raise QueryError(f"FLOOR({arguments[0]}): accepted units are {', '.join(_FLOORS)}")
+    if unit == "WEEK":  # Flink's weeks begin on Sunday, Spark's on Monday
+        return f"(date_trunc('WEEK', {time} + INTERVAL 1 DAY) - INTERVAL 1 DAY)"
+    return f"date_trunc('{unit}', {time})"
 
 
-def _limited(sql: str) -> str:
-    """`OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY` as LIMIT and OFFSET."""
-    found = re.search(
-        r"(?:\bOFFSET\s+(\d+)\s+ROWS?\s+)?\bFETCH\s+(?:FIRST|NEXT)\s+(\d+)\s+ROWS?\s+ONLY\s*$",
-        sql,
-        re.IGNORECASE,
-    )
-    if found is None:
-        return sql
-    offset = f" OFFSET {found[1]}" if found[1] else ""
-    return f"{sql[: found.start()]}LIMIT {found[2]}{offset}"
+def _extract(arguments: list[str]) -> str:
+    if not 2 <= len(arguments) <= 3:
+        raise QueryError("REGEXP_EXTRACT takes a string, a pattern, and a group if need be")
+    return extracted(arguments[0], arguments[1], arguments[2] if len(arguments) == 3 else None)
 
 
+def _split_index(arguments: list[str]) -> str:
+    """A part of a string, counted from 0."""
+    if len(arguments) != 3:
+        raise QueryError("SPLIT_INDEX takes a string, where to split it, and a number")
+    return f"get({split_at(arguments[0], arguments[1])}, {arguments[2]})"
+
+
+_FLOORS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
 _UNNEST = r"\bCROSS\s+JOIN\s+UNNEST\s*\(\s*([\w.]+)\s*\)\s+(?:AS\s+)?(\w+)\s*\(\s*(\w+)\s*\)"
 
 
@@ -316,6 +323,8 @@ FLINK = Dialect(
     words=WORDS,
     refused={
         "CUMULATE": "growing windows are not supported: write one TUMBLE for each step",
+        "REGEXP_EXTRACT": "it is null where nothing matches: compute it in the stream first",
+        "SPLIT_INDEX": "Spark has it not: compute it in the stream first",
         **{
             f"{kind}_PROCTIME": "processing time cannot be shared: use a column of event time"
             for kind in ("TUMBLE", "HOP")

@@ -32,11 +32,14 @@ WORDS = Vocabulary(
         "TIMESTAMP_NTZ": "TIMESTAMP",
         "TIMESTAMP": "TIMESTAMP_LTZ",
     },
-    more_types={
-        **dict.fromkeys(("VARCHAR", "VARCHAR(MAX)", "CHAR"), "STRING"),
-        **dict.fromkeys(("TIMESTAMP(3)", "TIMESTAMP(6)"), "TIMESTAMP_NTZ"),
-        "TIMESTAMP_LTZ(3)": "TIMESTAMP",
+    synonyms={
+        "VARCHAR": "STRING",
         "INTEGER": "INT",
+        **dict.fromkeys(("TIMESTAMP(3)", "TIMESTAMP(6)"), "TIMESTAMP_NTZ"),
+    },
+    more_types={
+        **dict.fromkeys(("VARCHAR(MAX)", "CHAR"), "STRING"),
+        "TIMESTAMP_LTZ(3)": "TIMESTAMP",
     },
     literals={"DATE": "DATE", "TIMESTAMP_NTZ": "TIMESTAMP"},
     false_friends={
@@ -69,4 +72,6 @@ WORDS = Vocabulary(
         )
     ),
     window=("window_start", "window_end"),
+    first_is_one=True,
+    whole_averages=True,
 )

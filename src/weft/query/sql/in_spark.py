@@ -12,6 +12,7 @@ into Spark SQL, clause by clause, and read as that:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from weft.query.sql.blocks import Block, blocks
 from weft.query.sql.lengths import constant, read_length
 from weft.query.sql.nodes import unquoted
 from weft.query.sql.over import aliased, level, split
+from weft.query.sql.standard import limited, without_versions
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.syntax.tree import Literal
 
@@ -38,6 +40,15 @@ _PARAMETERS = {
     "CUMULATE": ("DATA", "TIMECOL", "STEP", "SIZE", "OFFSET"),
     "SESSION": ("DATA", "TIMECOL", "GAP"),
 }
+_SHORT_UNITS = {
+    "d": "days",
+    **dict.fromkeys(("h", "hr", "hrs"), "hours"),
+    **dict.fromkeys(("m", "min", "mins"), "minutes"),
+    **dict.fromkeys(("s", "sec", "secs"), "seconds"),
+    **dict.fromkeys(("ms", "msec", "msecs"), "milliseconds"),
+}
+"""Units as in RisingWave's intervals, which are PostgreSQL's."""
+_SHORT_UNIT = re.compile(rf"(?<=\d )({'|'.join(_SHORT_UNITS)})\b", re.IGNORECASE)
 _BOUNDS = ("window_start", "window_end", "window_time")
 
 
@@ -118,6 +129,7 @@ def table_windows_in_spark(sql: str, *, apart: bool = False) -> str:
     With `apart`, windows that grow (CUMULATE) are a union of windows of every size, which can be
     shared, but which Spark itself has not: they come less often than they are long.
     """
+    sql = limited(without_versions(sql))
     for _ in range(_ROUNDS):
         tokens = tokenize(sql)
         for block in blocks(tokens):
@@ -202,6 +214,8 @@ def _length(sql: str, field: str, tokens: Sequence[Token]) -> int:
     if value is None:
         reason = f"{field} must be a constant such as INTERVAL '10' MINUTES"
         raise QueryError(place(sql, tokens[0].start, reason))
+    if isinstance(value, str):
+        value = _SHORT_UNIT.sub(lambda found: _SHORT_UNITS[found[1].lower()], value)
     name = "offset" if field == "OFFSET" else field.lower()
     return read_length(sql, tokens[0].start, name, value)
 
@@ -219,7 +233,7 @@ def _without(
     rest = tokens[until:end]
     alias = [token for token in rest if token.word != "AS"]
     alone = at == begin + 1 and len(alias) <= 1
-    grouped = _grouped(tokens, block) if alone else None
+    grouped = _grouped(tokens, block) if alone and not _chooses(tokens, block) else None
     grows = window.kind == "CUMULATE"
     if grouped is None or (grows and not (apart and len(window.steps) <= MOST_STEPS)):
         if window.kind == "SESSION":
@@ -271,11 +285,27 @@ def _grouped(tokens: Sequence[Token], block: Block) -> list[Sequence[Token]] | N
     if "GROUP" not in block.clauses:
         return None
     begin, end = block.clauses["GROUP"]
-    keys = split(tokens[begin + 2 : end])
+    keys = [_at_position(tokens, block, key) for key in split(tokens[begin + 2 : end])]
     bounds = [key for key in keys if _bound(key) is not None]
     rest = [key for key in keys if _bound(key) is None]
     inside = any(_word(token) in _BOUNDS for key in rest for token in key)
     return None if not bounds or inside else rest
+
+
+def _at_position(tokens: Sequence[Token], block: Block, key: Sequence[Token]) -> Sequence[Token]:
+    """A key that is the number of an item of SELECT as that item."""
+    if len(key) != 1 or not key[0].text.isdecimal():
+        return key
+    begin, end = block.clauses["SELECT"]
+    items = split(tokens[begin + 1 : end])
+    position = int(key[0].text)
+    return aliased(items[position - 1])[0] if 1 <= position <= len(items) else key
+
+
+def _chooses(tokens: Sequence[Token], block: Block) -> bool:
+    """Whether WHERE chooses by the window's columns, which Spark has not before GROUP BY."""
+    begin, end = block.clauses.get("WHERE", (0, 0))
+    return any(_word(token) in _BOUNDS for token in tokens[begin:end])
 
 
 def _bound(tokens: Sequence[Token]) -> str | None:
@@ -313,7 +343,7 @@ def _named(tokens: Sequence[Token], window: TableWindow, alias: str | None) -> s
 
 
 def calls_in_spark(
-    sql: str, name: str, written: Callable[[list[str]], str], *, at_least: int = 0
+    sql: str, name: str, written: Callable[[list[str]], str], *, at_least: int = 1
 ) -> str:
     """A statement with the calls of one function written otherwise; from the last to the first."""
     tokens = tokenize(sql)

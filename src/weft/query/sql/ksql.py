@@ -14,9 +14,15 @@ import re
 from collections.abc import Sequence
 
 from weft.errors import QueryError
-from weft.query.duration import format_duration, parse_duration
+from weft.query.duration import MICROSECONDS, format_duration, parse_duration
 from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
-from weft.query.sql.in_spark import STREAM_TIME, calls_in_spark, renamed_words, without
+from weft.query.sql.elements import elements_in_spark, extracted, split_at
+from weft.query.sql.in_spark import (
+    STREAM_TIME,
+    calls_in_spark,
+    renamed_words,
+    without,
+)
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.spark import SPARK
 from weft.query.sql.vocabulary import Vocabulary
@@ -26,9 +32,9 @@ from weft.query.window import Window
 TITLE = "ksqlDB's SQL"
 _FORM = "WINDOW TUMBLING (SIZE 1 HOUR) or HOPPING (SIZE 1 HOUR, ADVANCE BY 10 MINUTES)"
 _BY_ARRIVAL = "goes by the order in which rows arrived: use max_by(x, time) or min_by(x, time)"
+_WORDS = Vocabulary(TITLE, window=None, standard_strings=True)
 _REFUSED = {
     **dict.fromkeys(("LATEST_BY_OFFSET", "EARLIEST_BY_OFFSET"), _BY_ARRIVAL),
-    "FORMAT_TIMESTAMP": "has patterns of its own: use date_format in Spark SQL",
     "HISTOGRAM": "is not an aggregate of Spark: use count(*) grouped by the value",
     "TOPKDISTINCT": "is not supported: use collect_set, or a query of the top values",
 }
@@ -40,33 +46,99 @@ def in_spark(sql: str) -> str:
         sql = without(sql, "EMIT", word)
     sql = without(sql, "PARTITION", "BY", after=1)
     tokens = tokenize(sql)
+    _WORDS.refuse_tokens(sql, tuple(tokens))
     for token in tokens:
         if token.kind == "name" and token.word in _REFUSED:
             raise QueryError(place(sql, token.start, f"{token.word} {_REFUSED[token.word]}"))
+        if token.word == "WITHIN" and _joins_streams(tokens, token):
+            reason = "WITHIN: a join of streams within a time is not supported: join them first"
+            raise QueryError(place(sql, token.start, reason))
     at = next((i for i, token in enumerate(tokens) if _is_window(tokens, i)), None)
-    call = column = None
+    call = None
     if at is not None:
         end = closed(tokens, at + 2)
         call = _call(sql, tokens[at + 1].word, tokens[at + 3 : end])
-        column = call.partition("(")[0]
         sql = f"{sql[: tokens[at].start]}{sql[tokens[end].end :]}"
         sql = _grouped_by(sql, call)
-    bounds = {} if column is None else {
-        "WINDOWSTART": f"unix_millis({column}.start)", "WINDOWEND": f"unix_millis({column}.end)",
-    }  # fmt: skip
+    bounds = {} if call is None else _bounds(call)
+    sql = _named(sql, (*bounds, "ROWTIME"))
     sql = renamed_words(sql, {**bounds, "ROWTIME": f"unix_millis({STREAM_TIME})"})
     sql = calls_in_spark(sql, "COUNT_DISTINCT", lambda args: f"count(DISTINCT {args[0]})")
     sql = calls_in_spark(sql, "AS_VALUE", lambda args: args[0])
     sql = calls_in_spark(sql, "FROM_UNIXTIME", lambda args: f"timestamp_millis({args[0]})")
     sql = calls_in_spark(
-        sql,
-        "TIMESTAMPTOSTRING",
-        lambda args: f"date_format(timestamp_millis({args[0]}), {args[1]})",
+        sql, "TIMESTAMPTOSTRING", lambda args: _formatted(f"timestamp_millis({args[0]})", args[1:])
     )
-    sql = calls_in_spark(
-        sql, "TOPK", lambda args: f"slice(sort_array(collect_list({args[0]}), false), 1, {args[1]})"
-    )
-    return re.sub(r"\s*->\s*", ".", sql) if "->" in sql and "=>" not in sql else sql
+    sql = calls_in_spark(sql, "FORMAT_TIMESTAMP", lambda args: _formatted(args[0], args[1:]))
+    sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
+    sql = calls_in_spark(sql, "SPLIT", lambda args: split_at(args[0], args[-1]))
+    sql = calls_in_spark(sql, "UNIX_TIMESTAMP", lambda args: f"unix_millis({args[0]})")
+    sql = calls_in_spark(sql, "SLICE", _slice)
+    sql = calls_in_spark(sql, "TOPK", _topk)
+    sql = elements_in_spark(_strings(sql))
+    sql = re.sub(r"\s*->\s*", ".", sql) if "->" in sql and "=>" not in sql else sql
+    _WORDS.refuse_operators(sql)
+    return sql
+
+
+def _bounds(call: str) -> dict[str, str]:
+    """What WINDOWSTART and WINDOWEND are of a window; ksqlDB's sessions end with their last row."""
+    column, _, arguments = call.partition("(")
+    start, end = f"unix_millis({column}.start)", f"unix_millis({column}.end)"
+    if column == "session_window":
+        gap = parse_duration(arguments.split("'")[1], "gap") // MICROSECONDS["millisecond"]
+        end = f"({end} - {gap})"
+    return {"WINDOWSTART": start, "WINDOWEND": end}
+
+
+def _named(sql: str, words: Sequence[str]) -> str:
+    """A statement whose SELECT keeps the names of ksqlDB's own columns."""
+    tokens = tokenize(sql)
+    end = next((index for index, token in enumerate(tokens) if token.word == "FROM"), 0)
+    for index in reversed(range(1, end)):
+        token, alone = tokens[index], tokens[index - 1].word in ("SELECT", ",")
+        if token.word in words and alone and tokens[index + 1].word in ("FROM", ","):
+            sql = f"{sql[: token.end]} AS `{token.text}`{sql[token.end :]}"
+    return sql
+
+
+def _formatted(time: str, arguments: Sequence[str]) -> str:
+    """A time as text: in a zone, or, as in ksqlDB, in the system's."""
+    if not 1 <= len(arguments) <= 2:
+        raise QueryError(f"a text of {time} takes a pattern, and a time zone if need be")
+    shown = f"convert_timezone({arguments[1]}, {time})" if len(arguments) == 2 else time
+    return f"date_format({shown}, {arguments[0]})"
+
+
+def _extract(arguments: list[str]) -> str:
+    """ksqlDB's takes the pattern first."""
+    if not 2 <= len(arguments) <= 3:
+        raise QueryError("REGEXP_EXTRACT takes a pattern, a string, and a group if need be")
+    return extracted(arguments[1], arguments[0], arguments[2] if len(arguments) == 3 else None)
+
+
+def _slice(arguments: list[str]) -> str:
+    """From one place to another, where Spark's takes a length."""
+    if len(arguments) != 3:
+        raise QueryError(f"SLICE({', '.join(arguments)}): accepted is SLICE(array, from, to)")
+    array, first, last = arguments
+    return f"slice({array}, {first}, {last} - {first} + 1)"
+
+
+def _topk(arguments: list[str]) -> str:
+    if len(arguments) != 2:
+        listed = ", ".join(arguments)
+        raise QueryError(f"TOPK({listed}): accepted is TOPK(column, k), without other columns")
+    return f"slice(sort_array(collect_list({arguments[0]}), false), 1, {arguments[1]})"
+
+
+def _strings(sql: str) -> str:
+    """CAST to VARCHAR as one to STRING: Spark's VARCHAR has a length."""
+    tokens = tokenize(sql)
+    for before, token, after in reversed(list(zip(tokens, tokens[1:], tokens[2:], strict=False))):
+        if (before.word, token.word, after.text) == ("AS", "VARCHAR", ")"):
+            sql = f"{sql[: token.start]}STRING{sql[token.end :]}"
+    return sql
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
@@ -77,6 +149,14 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     found = tuple(tokenize(text))
     refuse_statement(text, found, SPARK.refused)
     return SPARK.read(text, found)
+
+
+def _joins_streams(tokens: Sequence[Token], within: Token) -> bool:
+    """Whether `WITHIN 1 HOUR` or `WITHIN (1 HOUR, 2 HOURS)` stands at a place."""
+    after = tokens[tokens.index(within) + 1 :]
+    return any(token.kind == "number" for token in after[:2]) and any(
+        token.word == "JOIN" for token in tokens[: tokens.index(within)]
+    )
 
 
 def _is_window(tokens: Sequence[Token], index: int) -> bool:
@@ -139,7 +219,7 @@ KSQL = Dialect(
     title=TITLE,
     read=read,
     frame=frame,
-    words=Vocabulary(TITLE, window=None),
+    words=_WORDS,
     in_spark=in_spark,
     reads_spark=True,
 )

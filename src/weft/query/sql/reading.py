@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,26 +13,27 @@ from weft.query.finish import Finish
 from weft.query.limits import check_text
 from weft.query.query import Query
 from weft.query.sql.asa import ASA
+from weft.query.sql.blocks import blocks
+from weft.query.sql.casts import casts_spelled_out
+from weft.query.sql.comments import said
 from weft.query.sql.composed import Composed, is_column, read_composed
 from weft.query.sql.cql import CQL
 from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.flink import FLINK
+from weft.query.sql.form import NOTHING_THERE, malformed, unread
 from weft.query.sql.ksql import KSQL
 from weft.query.sql.recognise import recognise
 from weft.query.sql.refusals import refuse_statement
 from weft.query.sql.risingwave import RISINGWAVE
 from weft.query.sql.spark import SPARK
 from weft.query.sql.views import View, defined_view, problem, read_views, with_views
-from weft.query.sql.wrappers import unwrapped
+from weft.query.sql.wrappers import into, outputs, unwrapped
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
 
 DIALECTS: dict[DialectName, Dialect] = {
     dialect.name: dialect for dialect in (SPARK, CQL, ASA, FLINK, KSQL, RISINGWAVE)
 }
-_NAME = re.compile(r"--[ \t]*name:[ \t]*([^\n]*)", re.IGNORECASE)
-_LATENESS = re.compile(r"--[ \t]*lateness:[ \t]*([^\n]*)", re.IGNORECASE)
-_OWNER = re.compile(r"--[ \t]*owner:[ \t]*([^\n]*)", re.IGNORECASE)
 
 
 def parse_query(
@@ -201,19 +201,27 @@ def _read(statement: _Statement, place_name: str, dialect: str) -> Statement:
     except QueryError as error:
         read = replace(read, refusal=error)
     try:
+        if statement.malformed is not None:
+            raise statement.malformed
         check_text(read.sql, "the statement")
         refuse_substitution(text, begin, end)
         told = read.sql
-        read = _in_spark(read)
+        read = in_spark(read)
         if read.dialect == "spark":
-            made = read_composed(text, statement.tokens, SPARK, name)
+            spelled = _spelled_out(statement)
+            made = read_composed(spelled.text, spelled.tokens, SPARK, name)
         else:
-            made = _composed(read.sql, told, find_dialect(read.dialect), name)
+            sql = casts_spelled_out(read.sql)
+            made = _composed(sql, told, find_dialect(read.dialect), name)
         queries = list(_commented(made.queries, statement))
     except QueryError as error:
-        return replace(read, unshared=str(error))
+        translated = read.dialect != "spark" and read.is_spark
+        own = translated and len(blocks(statement.tokens)) == 1  # of the text as it was written
+        return replace(read, unshared=str(read.refusal if own else error))
     except RecursionError:
         return read
+    except NOTHING_THERE:
+        return replace(read, unshared=unread(text, statement.tokens, statement.malformed))
     return replace(read, queries=tuple(queries), finish=made.finish, is_plain=made.is_plain)
 
 
@@ -231,8 +239,8 @@ def _composed(sql: str, told: str, dialect: Dialect, name: str) -> Composed:
         raise
 
 
-def _in_spark(read: Statement) -> Statement:
-    """A statement with its text as Spark SQL."""
+def in_spark(read: Statement) -> Statement:
+    """A statement with its text as Spark SQL; refused if that cannot say it."""
     if read.is_spark:
         return read
     dialect = find_dialect(read.dialect)
@@ -255,6 +263,8 @@ class _Statement:
     lateness: str | int | None = None
     problem: str = ""
     """Why it cannot read what it reads of views."""
+    malformed: QueryError | None = None
+    """Why it is no statement of SQL at all."""
 
 
 def _commented(queries: Iterable[Query], statement: _Statement) -> tuple[Query, ...]:
@@ -284,28 +294,37 @@ def _statements(text: str) -> list[_Statement]:
             tokens.append(token)
             continue
         if tokens:
-            before = text[begin : tokens[0].start]
-            inner, target = unwrapped(tokens)
-            name = _last(_NAME, before, target)
-            late = _last(_LATENESS, before)
-            made = replace(
-                _statement(name, text, inner, views),
-                owner=_last(_OWNER, before),
-                lateness=None if late is None else read_number(late),
-            )
-            view = defined_view(text, tokens, inner, target, views)
-            if view is not None:
-                made = replace(made, view=view.name.lower())
-                views[view.name.lower()] = view
-            found.append(made)
+            found += _outputs(text, text[begin : tokens[0].start], tokens, views)
         tokens, begin = [], 0 if token is None else token.end
     return found
 
 
-def _last(comment: re.Pattern[str], before: str, default: str | None = None) -> str | None:
-    """What the last comment of a kind says; the default if there is none."""
-    found = comment.findall(before)
-    return (found[-1].strip() if found else default) or None
+def _outputs(
+    text: str, before: str, tokens: Sequence[Token], views: dict[str, View]
+) -> Iterator[_Statement]:
+    """A statement that ends at a `;` or the end: one, or one for each of its outputs (Azure)."""
+    late, owner = said("lateness", before), said("owner", before)
+    lateness = None if late is None else read_number(late)
+    wrong = malformed(text, tokens)
+    if wrong:
+        made = _statement(said("name", before, None), text, tokens, {})
+        yield replace(made, malformed=wrong, owner=owner, lateness=lateness)
+        return
+    inner, target = unwrapped(tokens)
+    parts = outputs(inner)
+    first = inner if len(parts) == 1 else inner[: parts[0][1]]
+    name = said("name", before, target or into(inner[parts[0][0] :]))
+    made = replace(_statement(name, text, first, views), owner=owner, lateness=lateness)
+    view = defined_view(text, tokens, inner, target, views)
+    if view is not None:
+        made = replace(made, view=view.name.lower())
+        views[view.name.lower()] = view
+    yield made
+    for begin, end in parts[1:]:
+        steps = text[inner[0].start : inner[parts[0][0]].start]
+        own = f"{steps}{text[inner[begin].start : inner[end - 1].end]}"
+        more = _statement(into(inner[begin:end]), own, tokenize(own), views)
+        yield replace(more, owner=owner, lateness=lateness)
 
 
 def _statement(
@@ -319,8 +338,17 @@ def _statement(
     return _Statement(name, text, tuple(tokenize(text)), reads=names)
 
 
+def _spelled_out(statement: _Statement) -> _Statement:
+    """A statement with CAST in the place of `::`."""
+    if all(token.text != "::" for token in statement.tokens):
+        return statement
+    text = casts_spelled_out(statement.text[statement.tokens[0].start : statement.tokens[-1].end])
+    return replace(statement, text=text, tokens=tuple(tokenize(text)))
+
+
 def _queries(statement: _Statement, name: str | None, place_name: str, dialect: str) -> list[Query]:
     """The queries of a statement: named by the caller, a comment, INTO, or its place."""
+    statement = _spelled_out(statement)
     sql, named = statement.text, name or statement.name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     try:
@@ -342,6 +370,9 @@ def _queries(statement: _Statement, name: str | None, place_name: str, dialect: 
     except RecursionError:
         message = f"query {named or place_name!r}: the statement is nested too deeply"
         raise QueryError(place(sql, statement.tokens[0].start, message)) from None
+    except NOTHING_THERE:
+        why = unread(sql, statement.tokens, statement.malformed)
+        raise QueryError(f"query {named or place_name!r}: {why}") from None
 
 
 def _whole(statement: _Statement, name: str | None, place_name: str, dialect: str) -> list[Query]:

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weft.errors import QueryError
-from weft.query.sql.cql import window_clause
+from weft.query.sql.cql_windows import window_clause
 from weft.query.sql.dialect import DialectName
 from weft.query.syntax.lexer import Token, closed, place
 
 _ASA_CALLS = frozenset(
     (
         *("TUMBLINGWINDOW", "HOPPINGWINDOW", "SLIDINGWINDOW", "SESSIONWINDOW", "SNAPSHOTWINDOW"),
-        *("TUMBLING", "HOPPING", "WINDOWS"),
+        *("TUMBLING", "HOPPING", "WINDOWS", "ISFIRST", "TOPONE", "COLLECTTOP"),
+    )
+)
+_ASA_PAIRS = frozenset(
+    (
+        *(("TIMESTAMP", "BY"), ("LIMIT", "DURATION")),
+        *(("CROSS", "APPLY"), ("OUTER", "APPLY")),
     )
 )
 _FLINK_CALLS = frozenset(
     (
         *("TUMBLE", "HOP", "CUMULATE", "SESSION", "DESCRIPTOR", "TUMBLE_START", "TUMBLE_END"),
         *("TUMBLE_ROWTIME", "HOP_START", "HOP_END", "HOP_ROWTIME"),
+        *("SESSION_START", "SESSION_END", "SESSION_ROWTIME", "SPLIT_INDEX", "MATCH_RECOGNIZE"),
     )
 )
 
@@ -34,6 +41,8 @@ def recognise(sql: str, tokens: tuple[Token, ...]) -> DialectName:
     marks: dict[DialectName, Token] = {}
     for dialect, token in _marks(tokens):
         marks.setdefault(dialect, token)
+    if "risingwave" in marks and all(map(_is_standard, _tokens_of("flink", tokens))):
+        marks.pop("flink", None)
     if len(marks) > 1:
         (first, _), (second, token) = sorted(marks.items(), key=lambda mark: mark[1].start)[:2]
         raise QueryError(
@@ -45,6 +54,15 @@ def recognise(sql: str, tokens: tuple[Token, ...]) -> DialectName:
             )
         )
     return next(iter(marks), "spark")
+
+
+def _tokens_of(dialect: DialectName, tokens: tuple[Token, ...]) -> list[Token]:
+    return [token for known, token in _marks(tokens) if known == dialect]
+
+
+def _is_standard(token: Token) -> bool:
+    """Whether a mark of Flink is one of RisingWave too: FETCH FIRST, FOR SYSTEM_TIME, UNNEST."""
+    return token.word in ("FETCH", "FOR", "UNNEST")
 
 
 def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
@@ -62,7 +80,8 @@ def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
         if (
             called in _ASA_CALLS
             or (called == "SESSION" and _is_of_azure(tokens, index))
-            or (token.word, after) == ("TIMESTAMP", "BY")
+            or (token.word, after) in _ASA_PAIRS
+            or _is_into(tokens, index)
             or (
                 (token.word, after) == ("SYSTEM", ".")
                 and then in ("TIMESTAMP", "WINDOW")
@@ -84,6 +103,16 @@ def _marks(tokens: tuple[Token, ...]) -> Iterator[tuple[DialectName, Token]]:
             yield "flink", token
 
 
+def _is_into(tokens: tuple[Token, ...], index: int) -> bool:
+    """`SELECT ... INTO output FROM input`: where Azure's answers go."""
+    if tokens[index].word != "INTO" or index < 2 or tokens[index - 1].text in (",", "."):
+        return False
+    name = index + 1
+    if tokens[name : name + 1] and tokens[name].text == "[":  # [my output]
+        name = next((i for i in range(name, len(tokens)) if tokens[i].text == "]"), name)
+    return any(token.word == "FROM" for token in tokens[name + 1 : name + 2])
+
+
 _KSQL_WINDOWS = ("TUMBLING", "HOPPING", "SESSION")
 
 
@@ -99,9 +128,14 @@ def _is_flink(tokens: tuple[Token, ...], index: int) -> bool:
 
 
 def _is_risingwave(tokens: tuple[Token, ...], index: int) -> bool:
-    """`FROM tumble(t, ts, ...)`, where Flink has `TUMBLE(TABLE t, ...)`, or its EMIT."""
+    """`FROM tumble(t, ts, ...)`, where Flink has `TUMBLE(TABLE t, ...)`, or its EMIT.
+
+    So are date_bin, AT TIME ZONE and DISTINCT ON, which it has from PostgreSQL.
+    """
     words = [token.word for token in tokens[index : index + 4]]
-    if words == ["EMIT", "ON", "WINDOW", "CLOSE"]:
+    if words == ["EMIT", "ON", "WINDOW", "CLOSE"] or words[:3] == ["AT", "TIME", "ZONE"]:
+        return True
+    if words[:2] == ["DATE_BIN", "("] or words[:3] == ["DISTINCT", "ON", "("]:
         return True
     before = tokens[index - 1].word if index else ""
     if before not in ("FROM", "JOIN") or words[0] not in ("TUMBLE", "HOP") or words[1:2] != ["("]:

@@ -12,18 +12,22 @@ from weft.query.duration import format_duration
 from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.in_spark import table_windows_in_spark, without
 from weft.query.sql.refusals import refuse_statement
+from weft.query.sql.risingwave_words import words_in_spark
 from weft.query.sql.spark import SPARK
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.window import Window
 
 TITLE = "RisingWave's SQL"
-_WORDS = ("window_start", "window_end")
+_BOUNDS = ("window_start", "window_end")
+_WORDS = Vocabulary(TITLE, window=_BOUNDS)
 
 
 def in_spark(sql: str) -> str:
     """A whole statement as Spark SQL."""
-    sql = table_windows_in_spark(without(sql, "EMIT", "ON", "WINDOW", "CLOSE"))
+    _WORDS.refuse_operators(sql)
+    sql = words_in_spark(without(sql, "EMIT", "ON", "WINDOW", "CLOSE"))
+    sql = table_windows_in_spark(sql)
     tokens = tokenize(sql)
     for index, token in enumerate(tokens[:-1]):  # CREATE SINK s AS SELECT ... WITH (options)
         if index and token.word == "WITH" and tokens[index + 1].text == "(":
@@ -53,7 +57,7 @@ def frame(window: Window, table: str, time: str) -> StatementFrame:
     lengths += [window.phase] if window.phase else []
     listed = ", ".join(f"INTERVAL '{format_duration(length)}'" for length in lengths)
     name = "tumble" if tumbles else "hop"
-    return StatementFrame(f"{name}({table}, {time}, {listed})", _WORDS, _WORDS, _WORDS)
+    return StatementFrame(f"{name}({table}, {time}, {listed})", _BOUNDS, _BOUNDS, _BOUNDS)
 
 
 RISINGWAVE = Dialect(
@@ -61,7 +65,7 @@ RISINGWAVE = Dialect(
     title=TITLE,
     read=read,
     frame=frame,
-    words=Vocabulary(TITLE, window=_WORDS),
+    words=_WORDS,
     in_spark=in_spark,
     reads_spark=True,
 )

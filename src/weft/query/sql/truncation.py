@@ -4,6 +4,7 @@
     GROUP BY date_trunc('month', ts)            calendar windows of 1 month
     GROUP BY floor(unix_timestamp(ts) / 300)    300 seconds
     GROUP BY date_format(ts, 'yyyy-MM-dd HH')   1 hour over CAST(ts AS TIMESTAMP_NTZ)
+    GROUP BY time_bucket(INTERVAL '2' HOURS, ts, origin)   2 hours, with the origin as an offset
 
 Days and longer are those of the session's time zone, which is filled in where Spark is. Within such
 a window the truncated time is one value, so `min` of it stands in its place.
@@ -11,15 +12,19 @@ a window the truncated time is one value, so `min` of it stands in its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta, timezone
 
+from weft.errors import WindowError
 from weft.query.calendar import SESSION, Calendar
-from weft.query.duration import MICROSECONDS
+from weft.query.duration import MICROSECONDS, parse_duration
 from weft.query.expression import function_name
 from weft.query.normal import normal
 from weft.query.query import Query
 from weft.query.source import UTC
+from weft.query.sql.lengths import constant
 from weft.query.sql.nodes import is_call
 from weft.query.syntax.literals import string_value
 from weft.query.syntax.reader import read_expression
@@ -53,6 +58,10 @@ _PARTS = {
 _SHOWN = "shown "
 """Before a number of seconds: as clocks show them."""
 _PART_NAMES = {"dayofmonth": "day"}
+_MONTHS = re.compile(r"INTERVAL (\d{1,4}) (MONTH|YEAR)S?", re.IGNORECASE)
+_TIMESTAMP = re.compile(
+    r"TIMESTAMP(?:_NTZ|_LTZ)? '(\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?)'", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,9 @@ def truncation(group: Sequence[Node]) -> Truncation | None:
     >>> found.time, found.window
     ('ts', Calendar(range='1 day', slide='1 day', zone='session'))
     """
+    buckets = [bucket for key in group if (bucket := _bucket(key)) is not None]
+    if buckets:
+        return buckets[0] if len(buckets) == 1 else None
     single = [(key, found) for key in group if (found := _single(key)) is not None]
     if len(single) == 1:
         key, (time, unit) = single[0]
@@ -147,6 +159,53 @@ def _single(key: Node) -> tuple[Node, str] | None:
             return inside[0], f"{_SHOWN}{inside[1]}"
         return inside
     return _seconds(key)
+
+
+def _bucket(key: Node) -> Truncation | None:
+    """`time_bucket(INTERVAL '2' HOURS, ts[, origin])`.
+
+    Spark counts the buckets from midnight of 1970-01-01 in the session's time zone, and steps over
+    changes of its clocks, so they are these windows in UTC only.
+    """
+    if isinstance(key, Op) and key.op == "PAREN":
+        inside = _bucket(key.args[0])
+        return None if inside is None else replace(inside, keys=(key,))
+    if not is_call(key, "time_bucket"):
+        return None
+    assert isinstance(key, Call)
+    if len(key.args) not in (2, 3):
+        return None
+    size, time = key.args[:2]
+    origin = _instant(key.args[2]) if len(key.args) == 3 else 0
+    if origin is None or not isinstance(size, Literal) or size.kind != "typed":
+        return None
+    found = _MONTHS.fullmatch(size.text.replace("'", ""))
+    if found is not None:
+        if origin:
+            return None
+        window: Window = Calendar(range=f"{int(found[1])} {found[2].lower()}", zone="UTC")
+        return Truncation((key,), write(time), window, (UTC,))
+    try:
+        length = parse_duration(constant(size) or 0, "range")
+        made = Window.of_units(length, length, origin % length, "time") if length > 0 else None
+    except WindowError:
+        return None
+    return None if made is None else Truncation((key,), write(time), made, (UTC,))
+
+
+def _instant(node: Node) -> int | None:
+    """A constant time, in microseconds since the epoch by UTC's clocks."""
+    if not isinstance(node, Literal) or node.kind != "typed":
+        return None
+    found = _TIMESTAMP.fullmatch(node.text)
+    try:
+        moment = datetime.fromisoformat(found[1]) if found is not None else None
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    since = moment.replace(tzinfo=timezone.utc) - datetime(1970, 1, 1, tzinfo=timezone.utc)
+    return since // timedelta(microseconds=1)
 
 
 def _seconds(node: Node) -> tuple[Node, str] | None:

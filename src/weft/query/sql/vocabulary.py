@@ -7,7 +7,8 @@ the same words with another meaning is refused, and so is what it has no words f
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -20,11 +21,22 @@ from weft.query.sql.over import aliased, split
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.masking import join_types
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, Star, rebuild
+from weft.query.syntax.tree import Call, Case, Cast, Literal, Name, Node, Op, Star, rebuild, walk
 from weft.query.syntax.writer import write
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WHOLE_TYPES = frozenset(("TINYINT", "SMALLINT", "INT", "INTEGER", "BIGINT"))
+_COUNTS = frozenset(
+    (
+        *("count", "count_if", "count_distinct", "approx_count_distinct", "length", "char_length"),
+        *("len", "position", "locate", "instr", "cardinality", "size", "timestampdiff", "datediff"),
+        *("year", "quarter", "month", "week", "dayofyear", "dayofmonth", "dayofweek", "day"),
+        *("hour", "minute", "second", "unix_timestamp", "unix_seconds", "unix_millis"),
+    )
+)
+"""Functions whose value is an integer."""
+_KEEP_WHOLE = frozenset(("sum", "min", "max", "abs", "coalesce", "ifnull", "nullif", "mod"))
+"""Functions of integers whose value is an integer."""
 _WORDS = frozenset(
     (
         *("and", "or", "not", "in", "is", "null", "true", "false", "between", "case", "when"),
@@ -53,14 +65,22 @@ class Vocabulary:
     """Its name for each of Spark's types, in CAST."""
     literals: Mapping[str, str] = field(default_factory=dict)
     """Its word for each of Spark's typed literals: `TIMESTAMP_NTZ '...'`."""
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    """Further names of its types, and Spark's for each."""
     more_types: Mapping[str, str] = field(default_factory=dict)
-    """Further types that it has, and Spark's for each."""
+    """Further types in what cannot be read by itself, and Spark's for each."""
     false_friends: Mapping[str, str] = field(default_factory=dict)
     """Functions with a name of Spark's and another meaning, and what to do instead."""
     reserved: frozenset[str] = frozenset()
     quotes: tuple[str, str] = ("`", "`")
     filters: bool = True
     """Whether aggregates take FILTER."""
+    standard_strings: bool = False
+    """Whether strings and names are in the quotes of standard SQL, though `operators` is None."""
+    first_is_one: bool = False
+    """Whether the first element of an array is `[1]`, in Spark `[0]`."""
+    whole_averages: bool = False
+    """Whether AVG of integers is an integer, where Spark's is a fraction."""
     window: tuple[str, str] | None = ("window.start", "window.end")
     """What HAVING calls the window's start and end, if it can."""
 
@@ -68,7 +88,7 @@ class Vocabulary:
 
     def refuse_tokens(self, sql: str, tokens: tuple[Token, ...]) -> None:
         """Refuse constants that are written alike and mean something else in Spark."""
-        if self.operators is None:
+        if self.operators is None and not self.standard_strings:
             return
         for token in tokens:
             reason = None
@@ -90,7 +110,7 @@ class Vocabulary:
             raise ExpressionError(place(sql, part.at, message))
 
         theirs = {name: spark for spark, name in self.functions.items()}
-        types = {name: spark for spark, name in self.types.items()}
+        types = self._spark_types
         literals = {name: spark for spark, name in self.literals.items()}
 
         def change(part: Node) -> Node:
@@ -101,10 +121,13 @@ class Vocabulary:
                 name = function_name(part)
                 if name in self.false_friends:
                     fail(part, f"{name} is not what Spark means by it: {self.false_friends[name]}")
+                if self._averages_whole(part):
+                    fail(part, self._whole_average)
                 return replace(part, name=theirs[name]) if name in theirs else part
             if isinstance(part, Cast) and part.function != "EXTRACT":
                 if part.to not in types and not part.to.startswith("DECIMAL("):
-                    fail(part, f"CAST to {part.to}: accepted types are {', '.join(types)}")
+                    accepted = ", ".join(self.types.values())
+                    fail(part, f"CAST to {part.to}: accepted types are {accepted}")
                 return replace(part, to=types.get(part.to, part.to))
             if isinstance(part, Literal) and part.kind == "typed":
                 word = part.text.split(" ")[0]
@@ -115,9 +138,16 @@ class Vocabulary:
             reason = self._refused(part)
             if reason is not None:
                 fail(part, reason)
+            if self.first_is_one and isinstance(part, Op) and part.op == "[]":
+                return part if _is_string(part.args[1]) else _element(part)
             return part
 
         return change(node)
+
+    @property
+    def _spark_types(self) -> dict[str, str]:
+        """Spark's type for each of its names of types."""
+        return {**{name: spark for spark, name in self.types.items()}, **self.synonyms}
 
     def statement_in_spark(self, sql: str) -> str:
         """A whole statement with its functions and types in Spark's words.
@@ -128,7 +158,7 @@ class Vocabulary:
         self.refuse_tokens(sql, tuple(tokens))
         self._check_expressions(sql)
         theirs = {name: spark for spark, name in self.functions.items()}
-        types = {**{name: spark for spark, name in self.types.items()}, **self.more_types}
+        types = {**self._spark_types, **self.more_types}
         for index in reversed(range(len(tokens))):
             token = tokens[index]
             after = tokens[index + 1].text if index + 1 < len(tokens) else ""
@@ -145,18 +175,39 @@ class Vocabulary:
                 sql = f"{sql[: token.start]}{text}{sql[token.end :]}"
         return sql
 
+    def refuse_operators(self, sql: str) -> None:
+        """Refuse the operators of a whole statement that would not mean the same in Spark."""
+        for text, node in self._expressions(sql):
+            for part in walk(node):
+                reason = self._refused(part)
+                if reason is not None:
+                    raise ExpressionError(place(text, part.at, reason))
+
     def _check_expressions(self, sql: str) -> None:
+        for text, node in self._expressions(sql):
+            self.to_spark(text, node)
+
+    def _expressions(self, sql: str) -> Iterator[tuple[str, Node]]:
+        """The expressions of a statement that can be read by themselves."""
         tokens = tokenize(sql)
         for block in blocks(tokens):
             for begin, end in block.clauses.values():
                 for item in split(tokens[begin + 1 : end]):
                     expression = aliased(item)[0] if item else ()
                     text = sql[expression[0].start : expression[-1].end] if expression else ""
-                    try:
-                        node = read_expression(text)
-                    except ExpressionError:
-                        continue
-                    self.to_spark(text, node)
+                    with suppress(ExpressionError):
+                        yield text, read_expression(text)
+
+    def _averages_whole(self, call: Call) -> bool:
+        averages = self.whole_averages and function_name(call) == "avg"
+        return averages and all(map(_is_whole, call.args))
+
+    @property
+    def _whole_average(self) -> str:
+        return (
+            f"{self.title} averages integers to an integer, Spark to a fraction: write "
+            f"AVG(CAST(... AS {self.types.get('DOUBLE', 'DOUBLE')}))"
+        )
 
     def _refused(self, node: Node) -> str | None:
         """Why an operator would not mean the same in Spark."""
@@ -240,6 +291,8 @@ class Vocabulary:
         name = function_name(node)
         if name not in self.functions:
             raise self._lacks(f"{name}(), or weft does not know it to mean the same there")
+        if self._averages_whole(node):
+            raise ExpressionError(f"{write(node)}: {self._whole_average}")
         if node.nulls is not None:
             raise self._lacks(f"{node.nulls} NULLS")
         if node.order:
@@ -259,12 +312,30 @@ def _is_whole(node: Node) -> bool:
     if isinstance(node, Literal):
         return node.kind == "number" and node.text.isdigit()
     if isinstance(node, Call):
-        return function_name(node) in ("count", "count_if")
+        name = function_name(node)
+        return name in _COUNTS or (name in _KEEP_WHOLE and all(map(_is_whole, node.args)))
+    if isinstance(node, Case):
+        values = [value for _, value in node.whens]
+        values += [] if node.otherwise is None else [node.otherwise]
+        return all(_is_whole(value) or _is_null(value) for value in values)
     if isinstance(node, Cast):
-        return node.to in _WHOLE_TYPES
-    if isinstance(node, Op) and node.op in ("+", "-", "*", "%", "NEG", "PAREN", "/"):
+        return node.function == "EXTRACT" or node.to.upper() in _WHOLE_TYPES
+    if isinstance(node, Op) and node.op in ("+", "-", "*", "%", "NEG", "PAREN", "/", "DIV"):
         return all(map(_is_whole, node.args))
     return False
+
+
+def _is_string(node: Node) -> bool:
+    return isinstance(node, Literal) and node.kind == "string"
+
+
+def _element(node: Op) -> Node:
+    """An element that is counted from 1, or of a key; null if there is none."""
+    return Call("try_element_at", node.args, at=node.at)
+
+
+def _is_null(node: Node) -> bool:
+    return isinstance(node, Literal) and node.kind == "null"
 
 
 _TYPES = ("`date`", "`time`", "`timestamp`")

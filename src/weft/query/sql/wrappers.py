@@ -2,13 +2,16 @@
 
 INSERT INTO hourly SELECT ...            CREATE OR REPLACE TEMPORARY VIEW hourly AS SELECT ...
 COPY INTO hourly FROM (SELECT ...)       CREATE MATERIALIZED VIEW hourly AS SELECT ...
+SELECT ... INTO hourly FROM t            WITH a AS (...) SELECT ... INTO b ... SELECT ... INTO c ...
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weft.query.sql.blocks import SETS
 from weft.query.sql.nodes import unquoted
+from weft.query.sql.over import level
 from weft.query.syntax.lexer import Token, closed
 
 _KINDS = ("VIEW", "TABLE", "STREAM", "SINK")
@@ -45,6 +48,43 @@ def unwrapped(tokens: Sequence[Token]) -> tuple[Sequence[Token], str | None]:
     else:
         return tokens, None
     return _after(tokens, position)
+
+
+def outputs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
+    """Where the SELECTs of a statement begin and end that each go INTO an output of their own.
+
+    What stands before the first (WITH) belongs to all of them. Azure writes no `;` between them.
+
+    >>> from weft.query.syntax.lexer import tokenize
+    >>> sql = "WITH a AS (SELECT 1) SELECT x INTO b FROM a UNION SELECT 2 SELECT y INTO c FROM a"
+    >>> tokens = tokenize(sql)
+    >>> [" ".join(token.text for token in tokens[i:j]) for i, j in outputs(tokens)]
+    ['SELECT x INTO b FROM a UNION SELECT 2', 'SELECT y INTO c FROM a']
+    """
+    starts = [
+        index
+        for index in level(tokens)
+        if tokens[index].word == "SELECT"
+        and tokens[index].kind == "name"
+        and not (index and (tokens[index - 1].word in (*SETS, "ALL", "DISTINCT", ".")))
+    ]
+    if len(starts) > 1:
+        found = list(zip(starts, [*starts[1:], len(tokens)], strict=True))
+        if all(into(tokens[begin:end]) is not None for begin, end in found):
+            return found
+    return [(starts[0] if starts else 0, len(tokens))]
+
+
+def into(tokens: Sequence[Token]) -> str | None:
+    """The output that a SELECT names: `SELECT ... INTO output FROM ...`."""
+    for index in level(tokens):
+        if tokens[index].word == "FROM":
+            return None
+        if index and tokens[index].word == "INTO" and index + 1 < len(tokens):
+            name = tokens[index + 1]
+            is_name = name.kind in ("name", "quoted") and name.word != "FROM"
+            return unquoted(name.text) if is_name else None
+    return None
 
 
 def _begins_query(tokens: Sequence[Token], index: int) -> bool:

@@ -7,6 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import Literal as OneOf
 
 LiteralKind = OneOf["number", "string", "typed", "boolean", "null"]
+_BY_UNITS = frozenset(
+    ("dateadd", "date_add", "timestampadd", "datediff", "date_diff", "timestampdiff")
+)
+_UNITS = frozenset(
+    (
+        *("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFYEAR", "HOUR", "MINUTE", "SECOND"),
+        *("MILLISECOND", "MICROSECOND"),
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -104,11 +113,14 @@ class Lambda(Node):
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The direct children of a node, in text order; a field's name is not a node."""
+    """The direct children of a node, in text order.
+
+    A field's name is not a node, nor is a unit: `MINUTE` in `timestampdiff(MINUTE, a, b)`.
+    """
     if isinstance(node, Op):
         yield from node.args[:1] if _is_field(node) else node.args
     elif isinstance(node, Call):
-        yield from node.args
+        yield from node.args[1:] if _has_unit(node) else node.args
         yield from node.order
         if node.where is not None:
             yield node.where
@@ -140,7 +152,8 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
         args = (*[change(arg) for arg in node.args[: len(node.args) - len(kept)]], *kept)
         return node if _same(args, node.args) else Op(node.op, args, at=node.at)
     if isinstance(node, Call):
-        args = tuple([change(arg) for arg in node.args])
+        unit = node.args[:1] if _has_unit(node) else ()
+        args = (*unit, *[change(arg) for arg in node.args[len(unit) :]])
         where = None if node.where is None else change(node.where)
         order = tuple([replace(one, value=change(one.value)) for one in node.order])
         if where is node.where and _same(args, node.args) and not order:
@@ -163,6 +176,13 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
 def _is_field(node: Op) -> bool:
     """Whether the node is a field of a value, as in `max(struct(a, b)).b`."""
     return node.op == "." and isinstance(node.args[1], Name)
+
+
+def _has_unit(node: Call) -> bool:
+    """Whether the first argument is a unit of time, and not a column of that name."""
+    first = node.args[0] if len(node.args) == 3 else None
+    word = first.parts[0] if isinstance(first, Name) and len(first.parts) == 1 else ""
+    return word.upper() in _UNITS and node.name.lower() in _BY_UNITS
 
 
 def _same(left: tuple[Node, ...], right: tuple[Node, ...]) -> bool:
