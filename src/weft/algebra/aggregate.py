@@ -1,4 +1,4 @@
-"""An aggregate: one call in a query, the parts it needs and the answer they make."""
+"""An aggregate: one call in a query, the parts it needs, and the answer computed from them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OF_DOUBLES = frozenset(
         *REGRESSIONS,
     )
 )
-"""Functions of doubles, whatever their arguments are."""
+"""Functions that compute with doubles, whatever the types of their arguments."""
 OF_SUMS = frozenset(("sum", "try_sum", "sum_distinct", "avg", "try_avg"))
 OF_TEXTS = frozenset(("listagg", "listagg_at"))
 
@@ -53,15 +53,15 @@ class Aggregate:
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What must be kept per slice."""
+        """The parts that every slice must store."""
         return self.spec.parts(self.args, self.where, self.options)
 
     def parts_for(self, types: Types) -> tuple[Part, ...]:
-        """The parts, once the types of the arguments are known: over what Spark itself works on.
+        """The parts, given the types of the arguments: over the types that Spark computes with.
 
         Spark's avg of bigint adds doubles, so it never overflows; a sum of bigint would. The other
         integers cannot overflow a long, and share their sum with `sum`. Moments are of doubles,
-        and so are sums of texts and times; Spark casts them, and nobody after it does.
+        and so are sums of strings and timestamps; Spark casts these arguments, weft never does.
 
         >>> [str(part) for part in Aggregate("avg", ("id",)).parts_for(["bigint"])]
         ['sum(CAST(id AS DOUBLE))', 'count(id)']
@@ -81,7 +81,7 @@ class Aggregate:
         return self.parts
 
     def ordered(self, by: str) -> Aggregate:
-        """The form that keeps the order of column `by`, also within a slice; others are unchanged.
+        """The form that keeps the order of column `by` within slices; other calls are unchanged.
 
         >>> str(Aggregate("first", ("price",)).ordered("ts").parts[0])
         'first_at(price, ts)'
@@ -97,8 +97,8 @@ class Aggregate:
     def spark_lower(self, columns: Columns, types: Types = None) -> str | None:
         """Spark SQL for the answer, given the columns of each part's components.
 
-        `types` are Spark's names of the arguments' types; with them decimals come out in Spark's
-        own type. None where SQL cannot be exact and `lower` must do it.
+        `types` are the names of the arguments' Spark types, with which decimals get the same type
+        as in Spark. None if SQL cannot be exact, so that `lower` must be used.
         """
         return self.spec.lower_sql(columns, self.options, types)
 

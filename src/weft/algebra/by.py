@@ -7,8 +7,8 @@ from typing import Any
 from weft.algebra.monoid import Component, Laws, Monoid, Partial
 from weft.algebra.values import less
 
-# Among equals the newer is kept, as Spark's own update does. So order decides ties, which Spark
-# leaves open; strictly the operation does not commute.
+# On a tie the newer one is kept, as in Spark's own update. So ties depend on the order of rows,
+# which Spark leaves open; strictly speaking the operation does not commute.
 _LAWS = Laws(commutative=False, invertible=False, idempotent=True)
 
 

@@ -1,4 +1,4 @@
-"""Cards: what each aggregate keeps and obeys, and the table of them in docs/aggregates.md."""
+"""Cards: what each aggregate stores, its laws, and their tables for docs/aggregates.md."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ _ARGUMENTS = ("x", "y")
 
 @dataclass(frozen=True)
 class AggregateCard:
-    """What one aggregate keeps per slice, and what may be done with it."""
+    """What one aggregate stores per slice, and its properties."""
 
     name: str
     aliases: tuple[str, ...]
     parts: tuple[str, ...]
     components: tuple[str, ...]
     laws: Laws
-    """What holds of every one of its parts."""
+    """The laws that hold for all of its parts."""
     order: Order
     bounded: bool
     in_spark: bool
-    """Whether Spark's own aggregates compute and merge the partial."""
+    """Whether Spark's own aggregates can compute and merge the partial."""
     note: str
 
 

@@ -1,4 +1,4 @@
-"""Every aggregate function that weft supports: its parts, and how they become its answer."""
+"""Every aggregate function that weft supports: its parts, and how its answer is made from them."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ BY_ORDER = {
     "collect_list": "collect_list(x)",
     "listagg": "listagg(x, s)",
 }
-"""Functions whose answer depends on order, and how they are written. Under the name with `_at`
-each has a form that takes an order column as its last argument."""
+"""Functions whose answer depends on the order of rows, and how they are written. Each has a form,
+named with `_at`, that takes an order column as its last argument."""
 
 FUNCTIONS: tuple[Function, ...] = (
     Function(
@@ -379,7 +379,7 @@ BY_NAME: dict[str, Function] = {
 """Every function by its name and aliases."""
 
 REWRITTEN = ("count_if", "median", "percentile_cont", "regr_avgx", "regr_avgy")
-"""Names that a query may call and that are another function of the catalogue: see `calls`."""
+"""Names that a query may call and that are translated to another function: see `calls`."""
 
 CALLABLE: tuple[str, ...] = (
     *REWRITTEN,
@@ -388,11 +388,11 @@ CALLABLE: tuple[str, ...] = (
 """The names that a query may call."""
 
 WITH_COUNT = {"min_by": "min_by_n", "max_by": "max_by_n"}
-"""What a function is with a third argument, how many values."""
+"""The function to use for one with a third argument, the number of values."""
 
 OVER_DISTINCT = {"count": "count_distinct", "sum": "sum_distinct", "collect_list": "collect_set"}
 OVER_DISTINCT |= {"listagg": "listagg_distinct"}
-"""What a function is over distinct values."""
+"""The function to use for one over DISTINCT values."""
 
 IGNORING_NULLS = {"first": "first_valid", "last": "last_valid"}
-"""What a function is with IGNORE NULLS."""
+"""The function to use for one with IGNORE NULLS."""

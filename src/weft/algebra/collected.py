@@ -1,7 +1,7 @@
-"""Values kept whole: kinds `list`, `set`, `first_n`, `last_n`, and `_at` forms that keep order.
+"""Collected values: kinds `list`, `set`, `first_n`, `last_n`, and `_at` forms that keep order.
 
-The `_at` kinds keep each value with that of an order column (the event time), sorted by it; the
-others keep older slices before newer ones, and Spark's own order within a slice.
+The `_at` kinds store each value with that of an order column (the event time), sorted by it; the
+others keep the values of older slices before newer ones, and Spark's own order within a slice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from weft.algebra.part import Option, Part
 from weft.algebra.values import order_key
 
 _VALUES = (Component("values", "array"),)
-# The lists of a group's partials, older slices first, end to end.
+# The lists of a group's partials, concatenated, older slices first.
 _JOINED = (
     "flatten(transform(array_sort(collect_list(named_struct('at', {order}, 'v', {values})), "
     "(a, b) -> CASE WHEN a.at < b.at THEN -1 WHEN a.at > b.at THEN 1 ELSE 0 END), s -> s.v))"
@@ -108,7 +108,7 @@ def _at_lift(value: Any, at: Any) -> Partial:
 
 
 def _merge_at(older: Partial, newer: Partial) -> tuple[tuple[Any, Any], ...]:
-    """Both sorted lists as one; of equals, the older first."""
+    """Merges two sorted lists; of equal elements, the older first."""
     return tuple(sorted((*older[0], *newer[0]), key=lambda pair: order_key(pair[0])))
 
 
@@ -158,9 +158,9 @@ def last_n_at_monoid(part: Part) -> Monoid:
 
 
 def lower_text(values: Sequence[Any], options: Sequence[Option]) -> str | None:
-    """Texts end to end, with the separator between them; null of none.
+    """The strings joined with a separator; null if there are none.
 
-    Options are the separator, and `ASC`, or `DESC` where the values come last first.
+    Options are the separator, and `ASC`, or `DESC` to join the values in reverse order.
     """
     separator, direction = options
     listed = values if direction == "ASC" else values[::-1]
@@ -168,7 +168,7 @@ def lower_text(values: Sequence[Any], options: Sequence[Option]) -> str | None:
 
 
 def text_sql(values: str, options: Sequence[Option]) -> str:
-    """`lower_text` in Spark SQL; the separator in hexadecimal, which no setting reads otherwise.
+    """`lower_text` in Spark SQL; the separator is in hexadecimal, so no parser setting affects it.
 
     >>> text_sql("p0_values", ("; ", "ASC"))
     "CASE WHEN size(p0_values) > 0 THEN array_join(p0_values, CAST(X'3B20' AS STRING)) END"

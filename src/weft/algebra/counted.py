@@ -1,7 +1,7 @@
-"""How often each value occurs: kind `counts`, from which exact percentiles and the mode follow.
+"""How often each value occurs: kind `counts`, for exact percentiles and the mode.
 
-A partial is a list of pairs of value and count, sorted by value: its size is that of the distinct
-values, however many rows there are. NaN is one value and the greatest, -0.0 is 0.0.
+A partial is a list of pairs of value and count, sorted by value: its size depends on the number of
+distinct values, not of rows. All NaN are one value, the greatest; -0.0 is 0.0.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def _add(older: Partial, newer: Partial) -> Partial:
     return (tuple(counts[key] for key in sorted(counts)),)
 
 
-# Entries sorted by value (`s`), the places where a value begins (`b`), and the sum of every run.
-# One-element arrays stand for names, which SQL expressions cannot give.
+# Entries sorted by value (`s`), the positions where a value begins (`b`), and the sum of each run.
+# Lambdas over one-element arrays bind names, because SQL expressions have no local variables.
 _COUNTED = (
     "transform(array(sort_array({entries})), s -> transform(array(filter("
     "slice(sequence(0, size(s)), 1, size(s)), "
@@ -57,7 +57,7 @@ Counts = Sequence[tuple[Any, int]]
 
 
 def lower_percentile(partial: Partial, options: Sequence[Option], *, discrete: bool) -> Any:
-    """The values at some ranks of the sorted values; null of none.
+    """The values at some ranks of the sorted values; null if there are none.
 
     Options are `value` or `array`, `ASC` or `DESC`, and the ranks from 0 to 1.
 
@@ -82,17 +82,17 @@ def _interpolated(counts: Counts, position: float) -> Any:
     low, high = _at(counts, math.floor(position)), _at(counts, math.ceil(position))
     if low == high:
         return low
-    # As Spark 4.3 adds it up, which shows where there are infinities.
+    # The formula of Spark 4.3; the difference shows for infinities.
     return low + (position - math.floor(position)) * (high - low)
 
 
 def _discrete(counts: Counts, total: int, rank: float) -> Any:
-    """The first value at or before which lies at least that share of the values."""
+    """The first value such that at least this share of the values is at or before it."""
     return _at(counts, max(0, math.ceil(total * rank) - 1))
 
 
 def _at(counts: Counts, place: int) -> Any:
-    """The value at a place, from 0, of the sorted values."""
+    """The value at a position (from 0) of the sorted values."""
     for value, n in counts:
         place -= n
         if place < 0:
@@ -134,7 +134,7 @@ def percentile_sql(columns: Columns, options: Sequence[Option], *, discrete: boo
 
 
 def lower_mode(partial: Partial, options: Sequence[Option]) -> Any:
-    """The value that occurs most often: of several, the least, or the greatest for `DESC`.
+    """The most frequent value; on a tie the least, or the greatest with `DESC`.
 
     >>> lower_mode((((1, 2), (5, 2), (7, 1)),), ("DESC",))
     5

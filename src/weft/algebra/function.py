@@ -28,10 +28,10 @@ LowerSql = Callable[[Columns, tuple[Option, ...], Types], str | None]
 class Function:
     """One aggregate function.
 
-    `distinct` says what DISTINCT makes of it: nothing that is served ("no"), the same answer
-    ("same"), or another function ("other": `count` and `sum` over distinct values). `written` is
-    how a function is called that is not called by its name. `definition` is Spark SQL for a
-    function that Spark does not have, over `{0}`, `{n}` (its constant) and `{where}`.
+    `distinct` says what DISTINCT does: it is not supported ("no"), does not change the answer
+    ("same"), or selects another function ("other": `count` and `sum` over distinct values).
+    `written` is the syntax of a function that is not called by its name. `definition` is Spark SQL
+    for a function that Spark does not have, over `{0}`, `{n}` (its constant) and `{where}`.
     """
 
     name: str
@@ -52,7 +52,7 @@ def of_kinds(*kinds: str) -> MakeParts:
 
 
 def with_constant(kind: str) -> MakeParts:
-    """A part that is made with the function's first constant."""
+    """A part whose option is the function's first constant."""
     return lambda args, where, options: (Part(kind, args, where, options[:1]),)
 
 
@@ -103,7 +103,7 @@ def approx_percentile_sql(columns: Columns, options: tuple[Option, ...], types: 
 
 
 def most(kind: str) -> MakeParts:
-    """The n first or last rows by the second argument; of the first argument, nulls too."""
+    """The n first or last rows by the second argument; the first argument may be null."""
 
     def parts(args: Args, where: str | None, options: tuple[Option, ...]) -> tuple[Part, ...]:
         return (Part(kind, (f"named_struct('x', {args[0]})", args[1]), where, options),)

@@ -1,4 +1,4 @@
-"""How partials become answers: Python that defines it, Spark SQL that does the same."""
+"""Makes answers from partials: Python functions define it, Spark SQL computes the same."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from weft.algebra.sums import LONG_MAX, LONG_MIN
 from weft.errors import AggregateError
 
 Columns = Sequence[Sequence[str]]
-"""The columns that hold each part's components."""
+"""For each part, the columns that hold its components."""
 Types = Sequence[str] | None
-"""Spark's names of the arguments' types (`decimal(10,2)`), if known."""
+"""The names of the arguments' Spark types (`decimal(10,2)`), if known."""
 
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(\d+)\)")
 _WIDE = Context(prec=80, rounding=ROUND_HALF_UP)
 EXACT_DIGITS = 18
-"""Up to this precision of the argument, dividing decimals in Spark SQL keeps every digit that
-Spark's own avg gives; past it Arrow code must divide."""
+"""Up to this precision of the argument, dividing decimals in Spark SQL gives every digit of Spark's
+own avg; for larger precisions Arrow code must divide."""
 
 
 def decimal_type(types: Types) -> tuple[int, int] | None:
@@ -38,7 +38,7 @@ def decimal_type(types: Types) -> tuple[int, int] | None:
 
 
 def sum_type(type_name: str) -> str:
-    """The type of Spark's sum over a type: what is no number or interval is cast to double.
+    """The type of Spark's sum over a type; Spark casts types that it cannot add to double.
 
     >>> sum_type("int"), sum_type("float"), sum_type("decimal(10,2)"), sum_type("timestamp")
     ('bigint', 'double', 'decimal(20,2)', 'double')
@@ -53,7 +53,7 @@ def sum_type(type_name: str) -> str:
 
 
 def has_own_sum(type_name: str) -> bool:
-    """Whether Spark adds values of a type as they are, and does not cast them to doubles.
+    """Whether Spark adds values of a type without casting them to double.
 
     >>> has_own_sum("decimal(10,2)"), has_own_sum("string")
     (True, False)
@@ -62,21 +62,21 @@ def has_own_sum(type_name: str) -> bool:
 
 
 def lower_sum(total: Any) -> Any:
-    """The sum itself, unless it is an integer that no long can hold."""
+    """The sum; an error if it is an integer that does not fit a long."""
     if isinstance(total, int) and not LONG_MIN <= total <= LONG_MAX:
         raise AggregateError(f"sum: {total} does not fit a bigint (64 bits); use try_sum")
     return total
 
 
 def lower_try_sum(partial: Partial) -> Any:
-    """The sum, or null where it does not fit a long."""
+    """The sum, or null if it does not fit a long."""
     total = partial[0]
     fits = not isinstance(total, int) or LONG_MIN <= total <= LONG_MAX
     return total if fits else None
 
 
 def lower_mean(total: Any, n: int) -> Any:
-    """The mean as Spark gives it: a double, for decimals four more digits, intervals as such."""
+    """The mean in Spark's type: a decimal with four more digits, an interval, or else a double."""
     if n == 0 or total is None:
         return None
     if isinstance(total, Decimal):
@@ -93,14 +93,14 @@ def lower_mean(total: Any, n: int) -> Any:
 
 
 def lower_try_mean(total: Partial, n: int) -> Any:
-    """The mean, or null where the sum or a decimal mean of 38 digits overflows."""
+    """The mean, or null if the sum or a decimal mean of 38 digits overflows."""
     mean = lower_mean(lower_try_sum(total), n)
     wide = isinstance(mean, Decimal) and len(mean.as_tuple().digits) > 38
     return None if wide else mean
 
 
 def lower_mean_sql(total: str, n: str, types: Types) -> str | None:
-    """The mean in Spark SQL; None for decimals that SQL's division would cut short."""
+    """The mean in Spark SQL; None for decimals of which SQL's division would lose digits."""
     decimal = decimal_type(types)
     if decimal is None:
         return f"{total} / nullif({n}, 0)"
@@ -111,19 +111,19 @@ def lower_mean_sql(total: str, n: str, types: Types) -> str | None:
 
 
 def lower_sum_sql(total: str, types: Types) -> str:
-    """A sum in Spark SQL; sums of decimal sums have grown, and are cut back to Spark's type."""
+    """A sum in Spark SQL; a sum of decimal sums has a wider type and is cast to that of one sum."""
     if decimal_type(types) is None or types is None:
         return total
     return f"CAST({total} AS {sum_type(types[0]).upper()})"
 
 
 def divide(numerator: float, denominator: float) -> float | None:
-    """Division as Spark's moments do it: null by zero, never an error."""
+    """Division as in Spark's moments: by zero it is null, never an error."""
     return None if denominator == 0 else numerator / denominator
 
 
 def lower_variance(moments: Partial, ddof: int) -> float | None:
-    """var_pop (ddof 0) or var_samp (ddof 1): null where Spark divides by zero."""
+    """var_pop (ddof 0) or var_samp (ddof 1); null where Spark would divide by zero."""
     n, _, m2 = moments
     return None if n <= ddof else m2 / (n - ddof)
 
@@ -136,18 +136,18 @@ def variance_sql(columns: Columns, ddof: int) -> str:
 
 
 def root(value: float | None) -> float | None:
-    """The square root, of NaN too."""
+    """The square root; NaN for NaN."""
     return None if value is None else (math.sqrt(value) if value >= 0 else math.nan)
 
 
 def lower_skewness(moments: Partial) -> float | None:
-    """Null where nothing varies."""
+    """Skewness; null if the values do not vary."""
     n, _, m2, m3, _ = moments
     return None if n == 0 or m2 == 0 else math.sqrt(n) * m3 / math.sqrt(m2 * m2 * m2)
 
 
 def lower_kurtosis(moments: Partial) -> float | None:
-    """Excess kurtosis; null where nothing varies."""
+    """Excess kurtosis; null if the values do not vary."""
     n, _, m2, _, m4 = moments
     return None if n == 0 or m2 == 0 else n * m4 / (m2 * m2) - 3.0
 
@@ -159,18 +159,18 @@ def lower_covariance(comoments: Partial, ddof: int) -> float | None:
 
 
 def lower_correlation(comoments: Partial) -> float | None:
-    """Null for fewer than two rows, or where one of the two does not vary."""
+    """Correlation; null for fewer than two rows, or if one of the two arguments does not vary."""
     n, _, _, c, m2_x, m2_y = comoments
     return None if n < 2 else divide(c, math.sqrt(m2_x * m2_y))
 
 
 def lower_distinct_sum(values: Sequence[Any]) -> Any:
-    """The sum of distinct values, numbers or intervals; null of none."""
+    """The sum of distinct values, numbers or intervals; null if there are none."""
     return lower_sum(reduce(operator.add, values)) if values else None
 
 
 def distinct_sum_sql(values: str, types: Types) -> str:
-    """The sum of an array's elements, in Spark's type of such a sum."""
+    """The sum of an array's elements, in the type of Spark's sum."""
     if types is None:
         raise AggregateError("a DISTINCT sum in Spark SQL needs the type of its argument")
     to = sum_type(types[0]).upper()

@@ -1,8 +1,8 @@
 """Central moments of one expression and of two: kinds `moments`, `moments4`, `comoments`.
 
-Counts, means and sums of powers of deviations, joined as Chan, Golub and LeVeque join them (and
-Spark does), which loses no digits to large means as sums of squares would. Not invertible: taking
-a slice back subtracts nearly equal numbers.
+Counts, means and sums of powers of deviations, combined by the formulas of Chan, Golub and LeVeque
+(as in Spark), which lose no digits for large means, unlike sums of squares. Not invertible:
+subtracting a slice would subtract nearly equal numbers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _moments_lift(value: Any) -> Partial:
 
 
 def _moments_combine(older: Partial, newer: Partial) -> Partial:
-    if older[0] == 0 or newer[0] == 0:  # exactly the other: its mean must not be rounded
+    if older[0] == 0 or newer[0] == 0:  # return the other exactly: its mean must not be rounded
         return newer if older[0] == 0 else older
     (na, mean_a, m2_a), (nb, mean_b, m2_b) = older, newer
     n, delta = na + nb, mean_b - mean_a
@@ -27,8 +27,8 @@ def _moments_combine(older: Partial, newer: Partial) -> Partial:
     return (n, mean_a + share * nb, m2_a + m2_b + delta * share * na * nb)
 
 
-# One merge in Spark SQL folds the list of partials with the same formula: the plain sums
-# sum(m2) + sum(n * mean^2) - n * mean^2 would lose the digits that moments are kept for.
+# A merge in Spark SQL folds the list of partials with the same formula: the simple formula
+# sum(m2) + sum(n * mean^2) - n * mean^2 would lose the digits that moments are to preserve.
 _FOLD = (
     "aggregate(collect_list(named_struct('n', {n}, 'mean', {mean}, 'm2', {m2})), "
     "named_struct('n', 0L, 'mean', 0D, 'm2', 0D), "

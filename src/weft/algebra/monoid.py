@@ -1,4 +1,4 @@
-"""A monoid: how one kind of partial is begun, combined, taken back, and made in Spark SQL."""
+"""A monoid: how one kind of partial is lifted, combined, subtracted, and computed in Spark SQL."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ structs `at` (the second argument) and `value` (the first); `counts` one of stru
 `n`, a long."""
 
 Order = Literal["any", "ties", "all"]
-"""What depends on the order of combining: nothing; only which of several equals is kept, which
-Spark leaves open too; or the answer itself."""
+"""What depends on the order of combining: nothing; only which of several equal values is kept,
+which Spark leaves open too; or the answer itself."""
 
 
 @dataclass(frozen=True)
 class Laws:
-    """What holds of `combine` besides associativity, which always does.
+    """The laws of `combine` besides associativity, which always holds.
 
     commutative  combine(a, b) == combine(b, a)
     invertible   subtract(combine(a, b), a) == b, on exact numbers (integers, decimals)
     idempotent   combine(a, a) == a
 
-    Floating numbers never invert: an infinity cannot be taken back, and small numbers drown in
-    large ones. Only what counts (`count`) inverts whatever its argument's type.
+    Floating-point sums never invert: an infinity cannot be subtracted, and small numbers are lost
+    beside large ones. Only counts (`count`) invert for every type of argument.
     """
 
     commutative: bool
@@ -42,17 +42,17 @@ class Laws:
 
 @dataclass(frozen=True)
 class Component:
-    """One column of a partial: its name, and its type as far as the kind decides it."""
+    """One column of a partial: its name, and its type as far as the kind determines it."""
 
     name: str
     family: Family
     argument: int = 0
-    """Which argument's type `sum`, `argument` and `array` speak of."""
+    """The argument whose type `sum`, `argument` and `array` refer to."""
 
 
 @dataclass(frozen=True, eq=False)
 class Monoid:
-    """The algebra of one kind of part, with the plain Python that defines its meaning.
+    """The algebra of one kind of part, in plain Python that defines its semantics.
 
     `lift` makes the partial of one row from the values of the arguments; `combine(older, newer)`
     is associative and has `identity` as its neutral element. The functions here define the
@@ -73,10 +73,10 @@ class Monoid:
     partial_sql: tuple[str, ...] | None
     merge_sql: tuple[str, ...] | None
     subtract: Callable[[Partial, Partial], Partial] | None = None
-    """`subtract(total, oldest)`; leaves zero, not null, when nothing is left: ask
-    `Part.counted()`."""
+    """`subtract(total, oldest)`; gives zero, not null, when nothing is left: `Part.counted()`
+    tells whether it is empty."""
     bounded: bool = True
-    """Whether a partial's size has a limit that does not depend on the rows."""
+    """Whether the size of a partial is bounded, whatever the rows are."""
     order: Order = "any"
     note: str = ""
 

@@ -1,4 +1,4 @@
-"""A part: what is kept per slice, shared by every query that needs the same."""
+"""A part: what a slice stores for an aggregate, shared by all queries that need the same."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ Option = int | float | str
 class Part:
     """One partial aggregate of a slice: a kind, over expressions, of the rows that pass a filter.
 
-    `args` and `where` are normalised SQL, so equal parts are equal in meaning, and one part serves
-    every query that needs it. `where` is the aggregate's own FILTER clause; a query's predicate is
-    no business of its parts. `options` are the constants of the kind (how many values, how
-    accurate).
+    `args` and `where` are normalised SQL, so that equal parts mean the same, and one part serves
+    every query that needs it. `where` is the aggregate's own FILTER clause; parts do not depend on
+    a query's predicate. `options` are the constants of the kind (how many values, how accurate).
 
     >>> Part("sum", ("price * volume",)) == Part("sum", ("price * volume",))
     True
@@ -29,9 +28,9 @@ class Part:
     options: tuple[Option, ...] = ()
 
     def counted(self) -> Part:
-        """The count of the rows that this part takes in: zero says that the part is empty.
+        """The part that counts the rows in this part: zero means that this part is empty.
 
-        A structure that subtracts needs it, because a sum of zero is not a sum of nothing.
+        A structure that subtracts needs it, because a sum of zero differs from a sum of no rows.
 
         >>> str(Part("sum", ("price",)).counted())
         'count(price)'

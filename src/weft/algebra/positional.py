@@ -1,9 +1,9 @@
 """First and last: kinds `first`, `last`, with `_valid` (not null) and `_at` (by a column) forms.
 
-What weft promises of order: values of older slices come before values of newer ones. Within a
-slice the plain kinds keep whatever order Spark happens to read rows in, as Spark itself does; the
-`_at` kinds carry the value of an order column (the event time) and are exact, also when slices are
-cut further by predicates.
+weft guarantees that values of older slices come before values of newer ones. Within a slice the
+plain kinds keep the order in which Spark happens to read rows, as Spark itself does; the `_at`
+kinds store the value of an order column (the event time) and are exact, even if predicates divide
+slices into fragments.
 """
 
 from __future__ import annotations
@@ -166,8 +166,8 @@ MONOIDS = (
 def ordered(part: Part, by: str) -> Part:
     """The part that keeps the order of column `by` within a slice, for first and last.
 
-    Its value is the last of its components. `Aggregate.ordered` does the same for whole calls,
-    lists included, and knows how to lower what it made.
+    Its value is its last component. `Aggregate.ordered` does the same for whole calls, lists
+    included, and can also lower the result.
 
     >>> str(ordered(Part("first", ("price",)), by="ts"))
     'first_at(price, ts)'

@@ -47,7 +47,7 @@ def monoid_of(part: Part) -> Monoid:
 def spark_partial(part: Part) -> tuple[str, ...] | None:
     """Spark SQL that computes the part over a slice's rows, one aggregate per component.
 
-    None where Spark's own aggregates cannot and Arrow code must.
+    None if Spark's own aggregates cannot compute it, so that Arrow code must.
 
     >>> spark_partial(Part("sum", ("price",), where="volume > 50"))
     ('sum(price) FILTER (WHERE volume > 50)',)
@@ -63,12 +63,12 @@ def spark_partial(part: Part) -> tuple[str, ...] | None:
 
 
 def prepared(part: Part) -> tuple[str, ...]:
-    """SQL of the part's arguments as a stream projects them: in the form in which they are lifted.
+    """SQL of the part's arguments as a stream projects them: in the form that `lift` expects.
 
     >>> prepared(Part("hll", ("name",), options=(9,)))
     ('CASE WHEN (name) IS NOT NULL THEN xxhash64(name) END',)
     """
-    if part.kind == "hll":  # as in `partial_sql`: what is equal in Spark has one hash
+    if part.kind == "hll":  # as in `partial_sql`: values that are equal in Spark have one hash
         return tuple(f"CASE WHEN ({a}) IS NOT NULL THEN xxhash64({a}) END" for a in part.args)
     return part.args
 

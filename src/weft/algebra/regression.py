@@ -1,7 +1,7 @@
 """Linear regression of y on x, from the part `comoments` over (y, x), in Spark's argument order.
 
-The part's first argument is y here: its `mean_x` and `m2_x` are those of y, its `mean_y` and
-`m2_y` those of x.
+The part's first argument is y here, so its `mean_x` and `m2_x` belong to y, its `mean_y` and `m2_y`
+to x.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _intercept(part: Partial) -> float | None:
 
 
 def _r2(part: Partial) -> float | None:
-    """The share of the variance of y that x explains; all of it where y does not vary."""
+    """The share of the variance of y that x explains; 1 if y does not vary."""
     c, syy, sxx = part[_C], part[_SYY], part[_SXX]
     if sxx == 0:
         return None
@@ -44,11 +44,11 @@ _LOWER: dict[str, tuple[Callable[[Partial], float | None], str]] = {
     ),
 }
 FUNCTIONS = (_COUNT, *_LOWER)
-"""The functions of this family; `regr_avgx` and `regr_avgy` are means, and not of doubles."""
+"""The functions of this family; `regr_avgx` and `regr_avgy` are plain means, not of doubles."""
 
 
 def lower_regression(function: str, part: Partial) -> float | None:
-    """The answer of one of the functions; null of no row, but for the count.
+    """The answer of one of the functions; null without rows, except for the count.
 
     >>> lower_regression("regr_slope", (2, 5.0, 2.0, 4.0, 8.0, 2.0))
     2.0

@@ -1,8 +1,8 @@
 """Approximate answers from mergeable sketches: kinds `hll` (distinct count), `kll` (quantiles).
 
-The partials are Apache DataSketches in their own serialised form, which Spark's `hll_*` and `kll_*`
-functions read and write too. A sketch's answer is an estimate with a known error, and not the
-estimate that Spark's `approx_count_distinct` and `approx_percentile` make of their own sketches.
+The partials are Apache DataSketches in their serialised form, which Spark's `hll_*` and `kll_*`
+functions read and write too. A sketch's answer is an estimate with a known error, but differs from
+those of Spark's `approx_count_distinct` and `approx_percentile`, which use other sketches.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def hll_size(rsd: float) -> int:
             f"approx_count_distinct: rsd={rsd!r} is out of reach: accepted are errors above 0 and "
             f"up to 0.39, as in Spark"
         )
-    # 1.04 / sqrt(k) is the error of a union of sketches; 7 to 21 is what a union takes.
+    # 1.04 / sqrt(k) is the error of a union of sketches; a union accepts 7 to 21.
     return min(21, max(7, math.ceil(2.0 * math.log2(1.04 / rsd))))
 
 
@@ -52,7 +52,7 @@ def kll_size(accuracy: int) -> int:
 
 
 def hashable(value: Any) -> int | float | str:
-    """The value as something that a sketch can take; equal to Spark is equal here."""
+    """The value in a form that a sketch accepts; values that Spark considers equal stay equal."""
     if isinstance(value, bool):
         return int(value)
     if isinstance(value, int) and -(2**63) <= value < 2**63:
@@ -61,7 +61,7 @@ def hashable(value: Any) -> int | float | str:
         return value + 0.0  # -0.0 becomes 0.0
     if isinstance(value, Decimal):
         return f"d{value.normalize()}"
-    return f"s{value}"  # a letter in front: the sketch would skip an empty string
+    return f"s{value}"  # with a letter in front, because the sketch would skip an empty string
 
 
 def hll_monoid(part: Part) -> Monoid:
@@ -102,7 +102,7 @@ def hll_monoid(part: Part) -> Monoid:
 
 
 def estimate_distinct(partial: Partial) -> int:
-    """The distinct count that a `hll` partial stands for."""
+    """The distinct count that a `hll` partial estimates."""
     if partial[0] is None:
         return 0
     estimate: float = hll_sketch.deserialize(partial[0]).get_estimate()
@@ -141,7 +141,7 @@ def kll_monoid(part: Part) -> Monoid:
 
 
 def estimate_quantiles(partial: Partial, ranks: tuple[float, ...]) -> list[float] | None:
-    """The values at some ranks of what a `kll` partial stands for."""
+    """The values at some ranks, as a `kll` partial estimates them."""
     if partial[0] is None:
         return None
     sketch = kll_doubles_sketch.deserialize(partial[0])

@@ -37,8 +37,8 @@ def _take_away(total: Partial, oldest: Partial) -> Partial:
     return total if oldest[0] is None else (total[0] - oldest[0],)
 
 
-# Python integers do not overflow, so that adding stays associative; `lower` refuses a total that
-# is not a long. Spark looks at every intermediate total instead, in whatever order it adds.
+# Python integers do not overflow, so addition stays associative; `lower` refuses a total that does
+# not fit a long. Spark checks every intermediate total instead, in whatever order it adds.
 SUM = Monoid(
     kind="sum",
     laws=Laws(commutative=True, invertible=True, idempotent=False),
@@ -56,7 +56,7 @@ SUM = Monoid(
 def _try_add(older: Partial, newer: Partial) -> Partial:
     if older[1] == 0 or newer[1] == 0:
         return newer if older[1] == 0 else older
-    # A total of null over some rows is one that has overflowed: it stays null.
+    # A null total over some rows has overflowed: it stays null.
     known = older[0] is not None and newer[0] is not None
     return (older[0] + newer[0] if known else None, older[1] + newer[1])
 
@@ -88,8 +88,8 @@ def _multiply(older: Partial, newer: Partial) -> Partial:
     return older if newer[0] is None else (older[0] * newer[0],)
 
 
-# Not invertible: a zero cannot be taken back. Spark's SQL has no product, its DataFrame functions
-# do, as a double; folding a list of a slice's values is the same multiplication.
+# Not invertible: a zero cannot be divided out. Spark SQL has no product, its DataFrame functions
+# have, as a double; folding a list of a slice's values multiplies in the same way.
 PRODUCT = Monoid(
     kind="product",
     laws=Laws(commutative=True, invertible=False, idempotent=False),

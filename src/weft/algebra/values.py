@@ -1,4 +1,4 @@
-"""Python values as Spark orders and equates them."""
+"""Order and equality of Python values as in Spark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def is_nan(value: Any) -> bool:
 def order_key(value: Any) -> tuple[Any, ...]:
     """A key that sorts as Spark does: null first, NaN last and equal to itself, -0.0 equal to 0.0.
 
-    Arrays and structs (lists, tuples) compare element by element. Strings need nothing special:
+    Arrays and structs (lists, tuples) compare element by element. Strings need no special key:
     Python's order of code points is the order of their UTF-8 bytes.
 
     >>> sorted([float("nan"), 1.0, None, float("inf")], key=order_key)
@@ -39,7 +39,7 @@ def less(left: Any, right: Any) -> bool:
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two values are one to Spark's grouping: NaN is itself, -0.0 is 0.0.
+    """Whether two values are equal to Spark's grouping: NaN equals itself, -0.0 equals 0.0.
 
     >>> same(float("nan"), float("nan")), same(-0.0, 0.0)
     (True, True)

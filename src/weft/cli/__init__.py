@@ -1,7 +1,7 @@
 """The command line: `weft plan`, `run`, `verify`, `stream` and more; docs/cli.md lists them.
 
-One command a file, each loaded when it is called; nothing imports this folder. Exit codes are
-those of `weft.cli.main.EXIT`.
+One file per command, imported when it is called; no other folder imports this one. The exit codes
+are in `weft.cli.main.EXIT`.
 """
 
 from __future__ import annotations

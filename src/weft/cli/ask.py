@@ -1,4 +1,4 @@
-"""`weft ask JOB|CHECKPOINT QUERY`: a window's answers, from the state of a stream."""
+"""`weft ask JOB|CHECKPOINT QUERY`: the answers of a window, from the state of a stream."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from weft.stream.instants import shown_instant
 )  # fmt: skip
 @click.option(
     "--limit", type=click.IntRange(min=1, max=5000), default=1000, show_default=True,
-    help="Show at most so many rows.",
+    help="Show at most this many rows.",
 )  # fmt: skip
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=60.0, show_default=True,

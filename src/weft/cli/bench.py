@@ -58,14 +58,14 @@ def bench(name: str, full: bool, csv_file: Path | None, as_json: bool) -> None:
 
 
 def _harness() -> Any:
-    """What runs the benchmarks, from the current directory if it cannot be imported otherwise."""
+    """The benchmarks' runner, from the current directory if it cannot be imported otherwise."""
     if find_spec("benchmarks") is None and Path("benchmarks/support/harness.py").exists():
         sys.path.insert(0, str(Path.cwd()))
     try:
         return import_module("benchmarks.support.harness")
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "benchmarks":
-            raise  # something that a benchmark needs
+            raise  # the missing module is one that a benchmark needs
         raise WeftError(ELSEWHERE) from missing
 
 

@@ -30,7 +30,7 @@ def each(
     timeout: float,
     as_json: bool,
 ) -> None:
-    """Make the same change to each of some queries, to all or none, and say so."""
+    """Make the same change to each of some queries (all or none), and report it."""
     checkpoint = checkpoint_of(read_job(ctx, job, strict=False))
     changes = [{"op": op, "name": name} for name in names]
     make(checkpoint, changes, names, done, timeout, as_json)
@@ -45,7 +45,7 @@ def make(
     as_json: bool,
     rows: Callable[[], Any] | None = None,
 ) -> None:
-    """Make changes, all or none, and say of each query since when it is so."""
+    """Make changes, all or none, and report for each query when it took effect."""
     from weft.spark.streaming.changes import change_queries
 
     by, made = change_queries(checkpoint, changes, rows, timeout=timeout)
@@ -60,7 +60,7 @@ def tell(
     done: str,
     as_json: bool,
 ) -> None:
-    """Say of each query since when a change holds."""
+    """Report for each query when a change took effect."""
     from weft.spark.streaming.changes import stored
 
     kind = stored(checkpoint).settings.kind
@@ -87,7 +87,7 @@ def tell_needs(
     as_json: bool,
     rows: Callable[[], Any],
 ) -> None:
-    """Say what adding queries would come to."""
+    """Report what adding queries would require."""
     from weft.spark.streaming.changes import preview
 
     by, needs = preview(checkpoint, changes, rows, timeout=timeout)
@@ -105,7 +105,7 @@ def tell_needs(
 
 
 def checkpoint_of(job: Job) -> str:
-    """Where the job's stream keeps its catalogue."""
+    """The checkpoint of the job's stream."""
     from weft.job import need
 
     need(job, {"checkpoint": "it holds the stream's queries"})
@@ -113,7 +113,7 @@ def checkpoint_of(job: Job) -> str:
 
 
 def since(units: int | None, kind: str) -> str:
-    """Since when a query is answered.
+    """The time from which a query is answered, as text.
 
     >>> since(None, "timestamp"), since(0, "timestamp"), since(1000, "integer")
     ('its first window', '1970-01-01 00:00:00 UTC', '1,000')

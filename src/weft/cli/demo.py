@@ -1,4 +1,4 @@
-"""`weft demo`: the main job in a minute, on an embedded Spark, without any set-up."""
+"""`weft demo`: shows the main features in a minute, on an embedded Spark, without any set-up."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from weft.spark.verify.compare import Difference
 
 FILES = 4
-"""The hour comes in so many micro-batches."""
+"""The number of micro-batches in which the hour arrives."""
 ADD_AT, DROP_AT = 2, 3
-"""Micro-batches after which a query comes and another one goes."""
+"""The micro-batches after which a query is added and another one is dropped."""
 NEWCOMER = """
 SELECT symbol, max(price) AS high, min(price) AS low
 FROM trades GROUP BY window(ts, '15 minutes', '5 minutes'), symbol
@@ -36,7 +36,7 @@ SCHEMA = (
 WATERMARK = "10 seconds"
 PATIENCE = 120.0
 MANY = 5
-"""Windows of a row in a plain query from which on compiling it pays."""
+"""Windows per row in a plain query from which on code generation pays."""
 COMPILED = {
     "spark.sql.codegen.wholeStage": "true",
     "spark.sql.codegen.factoryMode": "FALLBACK",
@@ -45,14 +45,14 @@ COMPILED = {
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.log.level": "ERROR",
-    # A few thousand rows at a time: to compile dozens of plans would take longer than to run them.
+    # With a few thousand rows at a time, compiling dozens of plans takes longer than running them.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Without compiled code, common subexpressions cost Spark more to look up than to compute.
+    # Without code generation, caching common subexpressions costs more than computing them again.
     "spark.sql.subexpressionElimination.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
-    # The second of Java's compilers pays after minutes, and until then takes a core. The first by
-    # itself would get 48 MB for its code, which is less than it makes.
+    # Java's second compiler (C2) pays only after minutes, and until then takes a core. The first
+    # one (C1) alone has a code cache of 48 MB by default, which is too small.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m",
 }
 
@@ -146,7 +146,7 @@ class Steps:
         self._began = time.monotonic()
 
     def done(self, step: str) -> None:
-        """What took place since the last step is this one, or more of it."""
+        """Count the time since the last call for this step."""
         now = time.monotonic()
         self.seconds[step] = self.seconds.get(step, 0.0) + now - self._began
         self._began = now
@@ -161,7 +161,7 @@ class Steps:
 
 
 class Feed:
-    """An hour of trades, put down file by file: a live stream in small."""
+    """An hour of trades, written file by file: a small live stream."""
 
     def __init__(self, spark: Any, folder: Path, rows: int) -> None:
         from weft.demo.trades import market
@@ -172,25 +172,25 @@ class Feed:
         folder.mkdir(parents=True)
 
     def put(self) -> int:
-        """The next stretch of time as a file; returns its rows."""
+        """Write the rows of the next time span to a file; returns how many there are."""
         import pyarrow.parquet as pq
 
         size = -(-len(self.table) // FILES)
         piece = self.table.slice(self.put_so_far * size, size)
         hidden = self.folder / f".{self.put_so_far}.parquet"
         pq.write_table(piece, hidden)
-        hidden.rename(self.folder / f"{self.put_so_far}.parquet")  # it appears whole
+        hidden.rename(self.folder / f"{self.put_so_far}.parquet")  # it appears atomically
         self.put_so_far += 1
         return int(piece.num_rows)
 
     def stream(self) -> Any:
-        """The files as they come."""
+        """The files as a streaming DataFrame."""
         reader = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
         return reader.parquet(str(self.folder))
 
 
 def live(running: Running, feed: Feed, say: Callable[[str], None], steps: Steps) -> None:
-    """Let the hour arrive; say what happens."""
+    """Let the hour arrive, and report what happens."""
     from weft.query.duration import parse_duration
 
     for number in range(1, FILES + 1):
@@ -220,7 +220,7 @@ def live(running: Running, feed: Feed, say: Callable[[str], None], steps: Steps)
 
 
 def changed(running: Running, change: Callable[[], None]) -> str:
-    """Make a change; how long it took, and whether the stream ran on."""
+    """Make a change; return how long it took, and whether the stream kept running, as text."""
     run, began = running.last_query.runId, time.monotonic()
     change()
     took = (time.monotonic() - began) * 1000
@@ -229,7 +229,7 @@ def changed(running: Running, change: Callable[[], None]) -> str:
 
 
 def wait(running: Running, arrived: Any) -> None:
-    """Until it has; a stream that ended is an error."""
+    """Wait until `arrived` is true; an error if the stream has ended."""
     from weft.errors import EngineError
 
     ends = time.monotonic() + PATIENCE
@@ -240,16 +240,16 @@ def wait(running: Running, arrived: Any) -> None:
 
 
 def clock(micros: int | None) -> str:
-    """A time of the stream, as hours, minutes and seconds."""
+    """A time of the stream as hours, minutes and seconds."""
     if micros is None:
         return "the start"
     return time.strftime("%H:%M:%S", time.gmtime(micros / 1_000_000))
 
 
 def compared(spark: Any, running: Running, feed: Feed, out: str) -> list[Difference]:
-    """Every query's answers beside the plain batch query's.
+    """Compares every query's answers with the plain batch query's.
 
-    Half of the time goes to Spark's planning, which has one thread for a job: there are two jobs.
+    Half of the time is spent in Spark's planning, which is single-threaded: two jobs run at once.
     """
     from weft import read_results
     from weft.spark.streaming.verify import verify_answers
@@ -257,7 +257,7 @@ def compared(spark: Any, running: Running, feed: Feed, out: str) -> list[Differe
     frontier = running.progress.frontier or 0
 
     def some(compiled: bool) -> list[Difference]:
-        session = spark.newSession()  # with the settings that Spark was started with
+        session = spark.newSession()  # has the settings that Spark was started with
         for name, value in COMPILED.items() if compiled else ():
             session.conf.set(name, value)
         entries = [e for e in running.catalogue.entries if (_overlap(e.query) >= MANY) == compiled]
@@ -272,12 +272,12 @@ def compared(spark: Any, running: Running, feed: Feed, out: str) -> list[Differe
 
 
 def _overlap(query: Query) -> float:
-    """Windows that a row is in."""
+    """The number of windows that a row is in."""
     return query.window.range / query.window.slide
 
 
 def told(found: list[Difference], say: Callable[[str], None]) -> bool:
-    """Whether all answers were the same, after saying so."""
+    """Report the comparison; return whether all answers were the same."""
     wrong = [difference for difference in found if not difference.ok]
     total = sum(difference.rows for difference in found)
     verdict = "equal" if not wrong else "NOT EQUAL"

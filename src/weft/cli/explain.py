@@ -58,7 +58,7 @@ def explain(ctx: click.Context, /, job: Path, as_json: bool, strict: bool, **tab
 
 
 def described(job: Job) -> list[str]:
-    """A job in a few lines; no secret is in them."""
+    """A job in a few lines, without secrets."""
     source = job.source
     rows = f"{source.format} {', '.join(source.path)}".strip()
     refused = {one.name for one in job.statements if one.refusal is not None}
@@ -70,7 +70,7 @@ def described(job: Job) -> list[str]:
 
 
 def explained_batch(spark: Any, job: Job, *, strict: bool = False) -> dict[str, Any]:
-    """The plan of a batch and how each tree would run, of every source; and what runs beside."""
+    """For every source, the plan of a batch, how each tree would run, and what runs unshared."""
     from weft.spark.jobs import job_batch
 
     whole = job_batch(spark, job, strict=strict)
@@ -93,7 +93,7 @@ def explained_batch(spark: Any, job: Job, *, strict: bool = False) -> dict[str, 
 
 
 def explained_stream(spark: Any, job: Job) -> dict[str, Any]:
-    """The plan that a stream would start or go on with."""
+    """The plan that a stream would start or continue with."""
     from weft.spark.jobs import job_loom
     from weft.stream.catalogue_files import CatalogueFiles
     from weft.stream.planning import plan_options, stream_plan

@@ -1,4 +1,4 @@
-"""What commands on a job share: the options that name a job, and how it is opened."""
+"""Shared by commands on a job: the options that name a job, and how it is opened."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def job_argument(command: Command) -> Command:
 
 
 def table_options(command: Command) -> Command:
-    """The options that make a job of a file of queries and a table of data."""
+    """The options that make a job from a file of queries and a table of data."""
     for option in reversed(
         [
             click.option(
@@ -70,21 +70,21 @@ def batch_options(command: Command) -> Command:
 
 
 def tell_beside(whys: Mapping[str, str]) -> None:
-    """Say which statements run as they are on plain Spark, and why they are not shared."""
+    """Report which statements run unchanged on plain Spark, and why they are not shared."""
     for name, why in whys.items():
         said = why.removeprefix(f"query {name!r}: ")
         click.echo(f"{name} runs as it is on plain Spark: {said}", err=True)
 
 
 def tell_failed(errors: Mapping[str, str]) -> None:
-    """Say which statements have no answer, and why."""
+    """Report which statements failed, and why."""
     for name, error in errors.items():
         said = error.removeprefix(f"query {name!r}: ")
         click.echo(f"query {name!r} failed: {said}", err=True)
 
 
 def tell_refused(refused: tuple[str, ...]) -> None:
-    """Say which statements are left out, and why."""
+    """Report which statements are left out, and why."""
     for one in refused:
         click.echo(f"left out: {one}", err=True)
     if refused:
@@ -133,7 +133,7 @@ def read_job(
 
 @contextmanager
 def spark_for(ctx: click.Context, job: Job) -> Iterator[Any]:
-    """The job's Spark session; a terminal is told that it takes a moment."""
+    """The job's Spark session; on a terminal, with a note that starting it takes a moment."""
     from weft.spark.jobs import job_session
 
     if sys.stderr.isatty():
@@ -143,7 +143,7 @@ def spark_for(ctx: click.Context, job: Job) -> Iterator[Any]:
 
 
 def _paths(sources: tuple[str, ...]) -> str | dict[str, str]:
-    """The only path, or several by their tables."""
+    """The single path, or several by table."""
     found: dict[str, str] = {}
     for source in sources:
         name, equals, path = source.partition("=")

@@ -1,6 +1,6 @@
-"""What weft needs of a machine, looked at one by one, each with what to install.
+"""Checks what weft needs on a machine, one by one, each with what to install.
 
-Nothing of Spark is imported before its check: the doctor has to work where Spark does not.
+Nothing of Spark is imported before its check, because the doctor must work where Spark does not.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ PACKAGES = {
     "grpcio": ("1.67", "2"),
     "protobuf": ("5", "8"),
 }
-"""Packages that Spark's stateful operator is particular about: from, and below."""
+"""Packages of which Spark's stateful operator needs certain versions: from, and below."""
 _GIB = 1024**3
 MEMORY, DISK = 3 * _GIB, 1 * _GIB
-"""What a small job wants free: the driver's 2 GB and Python workers; room for state."""
+"""Free memory and disk for a small job: the driver's 2 GB and Python workers; space for state."""
 _JAVA = "on Debian or Ubuntu: apt-get install openjdk-17-jre-headless (17 or 21; set JAVA_HOME)"
 _SECONDS, _PLAIN = 60.0, 180.0
-"""Seconds that a command may take, and a session of Spark in a process of its own."""
+"""Time limits in seconds of a command, and of a Spark session in a separate process."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at. `missing` is something without which nothing runs."""
+    """The result of one check. `missing` marks something without which weft cannot run."""
 
     name: str
     state: State
@@ -49,13 +49,13 @@ class Check:
 
 
 def checks(job: Job | None = None) -> Iterator[Check]:
-    """Look at everything; Spark itself only if what it needs is there."""
+    """Run all checks; start Spark only if its requirements are met."""
     here = [python(), *java(), *(package(name) for name in PACKAGES), memory(), *disk(job)]
     yield from here
     if any(check.state == "missing" for check in here):
         yield Check("Spark", "warning", "not tried", "install what is missing above first")
         return
-    before = dict(os.environ)  # an embedded session sets what a plain one has to do without
+    before = dict(os.environ)  # an embedded session sets variables that a plain one lacks
     found = list(spark(job))
     yield from found
     if all(check.state != "missing" for check in found):
@@ -72,7 +72,7 @@ def python() -> Check:
 
 
 def java(run: Callable[[list[str]], str] | None = None) -> list[Check]:
-    """Java's version and the module that Spark needs of it."""
+    """Java's version, and the Java module that Spark needs."""
     run = run or _output
     home = os.environ.get("JAVA_HOME")
     program = str(Path(home) / "bin" / "java") if home else "java"
@@ -109,7 +109,7 @@ def package(name: str) -> Check:
 
 
 def memory() -> Check:
-    """Memory that is free."""
+    """Free memory."""
     try:
         text = Path("/proc/meminfo").read_text()
         free = int(re.findall(r"MemAvailable:\s+(\d+)", text)[0]) * 1024
@@ -123,7 +123,7 @@ def memory() -> Check:
 
 
 def disk(job: Job | None = None) -> list[Check]:
-    """Room where checkpoints and Spark's own files go."""
+    """Free space for checkpoints and for Spark's own files."""
     places = {"disk for Spark's scratch files": tempfile.gettempdir()}
     if job is not None and job.checkpoint is not None:
         places["disk for the checkpoint"] = job.locate(job.checkpoint)
@@ -144,7 +144,7 @@ def disk(job: Job | None = None) -> list[Check]:
 
 
 def spark(job: Job | None = None) -> Iterator[Check]:
-    """Spark started, its state store loaded, and a job's connectors found."""
+    """Whether Spark starts, its state store loads, and a job's connectors are found."""
     from weft.job.model import Job, SourceSpec
     from weft.spark.failures import connector_advice, has_format, spark_message
     from weft.spark.jobs import FORMATS, job_session
@@ -165,7 +165,7 @@ def spark(job: Job | None = None) -> Iterator[Check]:
                 advice = "" if good else connector_advice(name)
                 shown = "on the class path" if good else "not on the class path"
                 yield Check(f"connector {name}", "ok" if good else "missing", shown, advice)
-    except Exception as error:  # whatever it is, it is what the doctor was asked for
+    except Exception as error:  # any error is a finding to report
         said = wanted.scrub(spark_message(error) or f"{type(error).__name__}: {error}")
         home = os.environ.get("SPARK_HOME")
         advice = f"SPARK_HOME={home} may hold another Spark: unset it" if home else ""
@@ -173,7 +173,7 @@ def spark(job: Job | None = None) -> Iterator[Check]:
 
 
 def classes() -> Check:
-    """Whether Java's classes are kept, which Spark then need not load one by one."""
+    """Whether there is an archive of Java's classes, which makes Spark start faster."""
     from weft.spark.class_archive import is_ready
 
     if is_ready():
@@ -183,7 +183,7 @@ def classes() -> Check:
 
 
 def plain_session(environ: Mapping[str, str]) -> Check:
-    """A session as a script makes it, in a process of its own: which Python its workers run."""
+    """Which Python the workers of a session run, if a script starts it in a separate process."""
     name = "plain SparkSession"
     command = [sys.executable, "-m", "weft.spark.workers"]
     try:
@@ -245,7 +245,7 @@ def _output(command: list[str]) -> str:
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    """A version as numbers that compare.
+    """A version as comparable numbers.
 
     >>> _numbers("4.1.2") < _numbers("4.3.0.dev1") < _numbers("5")
     True

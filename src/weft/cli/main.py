@@ -1,4 +1,4 @@
-"""The `weft` command: its commands, loaded when called, and how its errors look."""
+"""The `weft` command: its commands, imported when called, and how errors are shown."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; whatever goes wrong ends in one message, without a stack."""
+        """Run a command; any error ends in one message, without a stack trace."""
         try:
             return super().invoke(ctx)
         except (click.exceptions.Exit, click.ClickException, click.Abort, BrokenPipeError):
-            raise  # click knows what to do with them
+            raise  # handled by click
         except KeyboardInterrupt:
             click.echo("weft: interrupted", err=True)
             ctx.exit(130)

@@ -1,4 +1,4 @@
-"""What commands print with: tables, numbers and progress that fit the terminal."""
+"""Output of commands: tables, numbers and progress that fit the terminal."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _UNBOUNDED = 400
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A console that colours only on a terminal, and not where NO_COLOR is set.
+    """A console that uses colours only on a terminal, and not if NO_COLOR is set.
 
-    What goes to a file or a pipe is not cut to the width of a screen, unless COLUMNS asks for it.
+    Output to a file or a pipe is not cut to a width, unless COLUMNS is set.
     """
     from rich.console import Console
 
@@ -36,7 +36,7 @@ def number(value: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes in the unit that reads best, in three digits.
+    """Bytes in a suitable unit, with three digits.
 
     >>> [size(count) for count in (0, 999, 1_234, 56_789, 1_500_000, 2e12)]
     ['0 B', '999 B', '1.23 kB', '56.8 kB', '1.5 MB', '2 TB']
@@ -49,7 +49,7 @@ def size(count: float) -> str:
 
 
 def echo_json(value: Any, *, indent: int | None = 2) -> None:
-    """Print JSON; times in ISO form, and what JSON does not know as text."""
+    """Print JSON; times in ISO form, and values without a JSON type as strings."""
     click.echo(json.dumps(value, indent=indent, default=_plain))
 
 
@@ -69,7 +69,7 @@ def table(rows: Sequence[Mapping[str, Any]], *, indent: int = 0) -> None:
 
 
 def cell(value: Any) -> str:
-    """A value as a table shows it; a window as `start .. end`."""
+    """A value for a table; a window as `start .. end`."""
     from rich.markup import escape
 
     if value is None:

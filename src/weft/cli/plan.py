@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     help="First measure the cost model's constants on Spark (a minute).",
 )
 @click.option(
-    "--limit", type=int, default=20, show_default=True, help="Show so many trees in full."
+    "--limit", type=int, default=20, show_default=True, help="Show this many trees in full."
 )
 @strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
@@ -110,7 +110,7 @@ def plan(
 
 
 def by_source(workload: Workload) -> dict[str, list[Query]]:
-    """The queries that are shared, by what they are from: those of one source share their work."""
+    """The shared queries by source; queries of the same source share their work."""
     found: dict[str, list[Query]] = {}
     simple = {query.name for query in workload}
     more = [q for one in workload.statements for q in one.queries if q.name not in simple]
@@ -134,7 +134,7 @@ def workload_of(file: Path, *, strict: bool = True) -> Workload:
 
 
 def measured_constants() -> Constants:
-    """What the engine's steps cost on an embedded Spark."""
+    """The costs of the engine's steps, measured on an embedded Spark."""
     from weft.spark.batch.calibrate import constants
     from weft.spark.session import local_session
 
@@ -146,7 +146,7 @@ def measured_constants() -> Constants:
 
 
 def show_trees(made: Plan, limit: int) -> None:
-    """A table of the costliest trees, if there is more than one."""
+    """Show a table of the costliest trees, if there is more than one."""
     from rich.table import Table
 
     if len(made.trees) < 2:

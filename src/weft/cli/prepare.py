@@ -1,4 +1,4 @@
-"""`weft prepare`: does once what every start of an embedded Spark would repeat."""
+"""`weft prepare`: does work once that every start of an embedded Spark would repeat."""
 
 from __future__ import annotations
 

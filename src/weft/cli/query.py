@@ -95,7 +95,7 @@ def add(
 
     @cache
     def rows() -> Any:
-        """The stream's rows, for which Spark is started: asked for only if no stream runs."""
+        """The stream's rows, which needs Spark; called only if the stream is not running."""
         from weft.job.streams import as_stream
         from weft.spark.jobs import job_loom, job_sink
 
@@ -293,7 +293,7 @@ def _cost_line(cost: Cost, by: str) -> dict[str, Any]:
 
 
 def _told(catalogue: Catalogue, entry: Entry, used: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A row of the list: a query, what it uses by the last report, and what it may use."""
+    """A row of the list: a query, its last reported usage, and its limits."""
     limits = catalogue.limits_of(entry.query)
     return {
         "query": entry.query.name,

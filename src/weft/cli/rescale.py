@@ -1,4 +1,4 @@
-"""`weft rescale JOB`: move the state of a stopped stream to other partitions, or undo that."""
+"""`weft rescale JOB`: change the number of state partitions of a stopped stream, or undo that."""
 
 from __future__ import annotations
 

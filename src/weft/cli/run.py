@@ -24,7 +24,7 @@ from weft.cli.output import echo_json, progress, table
 @batch_options
 @click.option("--out", help="Write one Parquet folder per query here, instead of the job's sink.")
 @click.option("--overwrite", is_flag=True, help="Replace existing answers.")
-@click.option("--show", type=click.IntRange(min=0), help="Print so many rows of every query.")
+@click.option("--show", type=click.IntRange(min=0), help="Print this many rows of every query.")
 @json_option
 @click.pass_context
 def run(

@@ -67,7 +67,7 @@ def serve(
         if as_json:
             echo_json({"url": url, "token": token if made_up else None}, indent=None)
             return
-        # A fragment is not sent to servers, so that the token is in no log.
+        # Browsers do not send the fragment, so that the token does not get into logs.
         click.echo(f"weft dashboard: {url}/{f'#token={token}' if made_up else ''}")
         if read_only:
             click.echo("read-only: nothing can be changed from the page")

@@ -47,7 +47,7 @@ NEEDS = {
 )
 @click.option("--openlineage", metavar="TARGET", help="File or URL to send OpenLineage events to.")
 @click.option(
-    "--idle", metavar="DURATION", help="After so long without rows, close windows by the clock."
+    "--idle", metavar="DURATION", help="After this long without rows, close windows by the clock."
 )
 @click.option(
     "--late-to", metavar="DIR", help="Write late and lost rows to this directory (late: deliver)."
@@ -82,7 +82,7 @@ def stream(
     from weft.stream.idle import idle_micros
 
     if idle is not None:
-        idle_micros(idle)  # refused before Spark starts
+        idle_micros(idle)  # refuse a wrong value before Spark starts
     if as_json and log_as is not None:
         raise click.UsageError("Give either --json (the whole status) or --log (events).")
     read = as_stream(read_job(ctx, job, finals=finals, strict=False), strict=strict)
@@ -107,9 +107,9 @@ def stream(
 
 
 def started(spark: Any, job: Job, *, trigger: str | None = None) -> Any:
-    """The running stream, by the job's trigger unless another is given.
+    """Start the stream, with the job's trigger unless another is given.
 
-    Everything that can be checked is, before anything is written.
+    Everything that can be checked is checked before anything is written.
     """
     from weft.spark.jobs import history_frame, job_loom, job_sink
     from weft.stream.planning import plan_options
@@ -140,7 +140,7 @@ def started(spark: Any, job: Job, *, trigger: str | None = None) -> Any:
 
 @contextmanager
 def stopping() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or SIGTERM sets; the second one of them interrupts as usual."""
+    """An event that Ctrl-C or SIGTERM sets; a second one interrupts as usual."""
     event = threading.Event()
 
     def ask(number: int, frame: Any) -> None:
@@ -149,7 +149,7 @@ def stopping() -> Iterator[threading.Event]:
         event.set()
 
     if threading.current_thread() is not threading.main_thread():
-        yield event  # signals go to the main thread, whose business they are
+        yield event  # not in the main thread, which alone may handle signals
         return
     before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -160,14 +160,14 @@ def stopping() -> Iterator[threading.Event]:
 
 
 def follow(running: Any, stop: threading.Event, say: Callable[[str, dict[str, Any]], None]) -> None:
-    """Tell of every micro-batch, and of all that changes, until the stream ends."""
+    """Report every micro-batch and all changes, until the stream ends."""
     known = running.status()
     ended = False
     while not (ended or stop.is_set()):
         try:
             ended = running.await_termination(0.5)
         except Exception:
-            # Ctrl-C goes to Python workers too, and what they were at fails; it is run again.
+            # Ctrl-C also reaches the Python workers, whose micro-batch fails and will be repeated.
             if not stop.is_set():
                 tell(running, known, say, last=True)
                 raise
@@ -181,7 +181,7 @@ def follow(running: Any, stop: threading.Event, say: Callable[[str, dict[str, An
 def tell(
     running: Any, known: Any, say: Callable[[str, dict[str, Any]], None], *, last: bool
 ) -> Any:
-    """Say what has come since the status was `known`; returns the status as it is now."""
+    """Report what is new since the status was `known`; returns the current status."""
     status = running.status()
     for event, facts in differences(known, status):
         say(event, facts)
@@ -193,11 +193,11 @@ def tell(
 
 
 def silence(event: str, facts: dict[str, Any]) -> None:
-    """Say nothing: the stream logs its events itself."""
+    """Print nothing, because the stream logs its events itself."""
 
 
 def lines(as_json: bool) -> Callable[[str, dict[str, Any]], None]:
-    """How events are printed: a line of JSON each, or a sentence each; with the time of each."""
+    """A function that prints events with their time: as lines of JSON, or as sentences."""
 
     def say(event: str, facts: dict[str, Any]) -> None:
         at = facts.get("at", time.time())
@@ -251,7 +251,7 @@ def _counted(queries: int) -> str:
 
 
 def _set_aside(facts: dict[str, Any]) -> str:
-    """What was set aside, if anything was.
+    """What was set aside, as text; empty if nothing was.
 
     >>> _set_aside({"ahead_rows": 2, "damaged_requests": ("ck/weft/x.json",)})
     '; set aside: 2 rows far ahead of the clock, 1 damaged request (ck/weft/x.json)'
@@ -267,7 +267,7 @@ def _set_aside(facts: dict[str, Any]) -> str:
 
 
 def _instant(units: int | None, lag: float | None) -> str:
-    """A watermark: a time, or the number that it is on an integer axis, which has no lag."""
+    """A watermark as text: a time, or a number on an integer axis, which has no lag."""
     if units is None:
         return "-"
     if lag is None:

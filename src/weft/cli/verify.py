@@ -1,4 +1,4 @@
-"""`weft verify JOB`: the shared plan's answers beside those of plain Spark, row by row."""
+"""`weft verify JOB`: compare the shared plan's answers with those of plain Spark, row by row."""
 
 from __future__ import annotations
 

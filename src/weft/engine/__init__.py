@@ -1,4 +1,4 @@
-"""From rows to slices to answers, for batch and stream alike: no pyspark, no files.
+"""Aggregates rows into slices and slices into answers, for batch and streaming; no pyspark, no I/O.
 
 Read `program`, `preaggregate`, `answer`; then `slicing/`, `fragments/`, `finals/` and `state/`.
 """

@@ -1,10 +1,10 @@
-"""From slices to answers: the shards of some groups in, every window's combined partials out.
+"""From slices to answers: takes the shards of some groups, returns every window's partials.
 
     shards (slice, fragment, keys, parts) --sort by group and slice--> slices of each group
         --a final structure, over the rows of a query's fragments--> partials of every window
 
-The only way from slices to answers where all of them are at hand: a batch's bucket of groups, and
-what a stream's bucket has gathered.
+Used wherever all the slices are in memory: for a bucket of groups in a batch, and for the slices
+that a stream's bucket has gathered.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from weft.errors import AggregateError, WindowError
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 Satisfied: TypeAlias = Callable[[int], npt.NDArray[np.bool_]]
-"""Of every shard, whether its fragment satisfies the predicate with a number."""
+"""Given the number of a predicate, returns for each shard whether its fragment satisfies it."""
 MASKS = 1 << 27
-"""Bytes of masks that are held at a time."""
+"""Limit of the masks in memory at a time, in bytes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """Some answers before lowering: window starts, keys, and partials by part."""
+    """Answers before lowering: window starts, keys, and partials by part."""
 
     asked: tuple[tuple[tuple[int, ...], int], ...]
-    """Whose answers they are, and how many of each, end to end. Queries that ask for the same
-    windows, groups, rows and parts share theirs."""
+    """Which queries the answers are for, and how many answers, in the order of the rows. Queries
+    with the same windows, groups, rows and parts share one entry."""
     start: Int64
     keys: tuple[pa.Array, ...]
     parts: tuple[tuple[pa.Array, ...], ...]
     end: Int64 | None = None
-    """Where the windows end, if that is not a range after their start."""
+    """The ends of the windows; None if each is its start plus the range."""
 
     @classmethod
     def of(
@@ -57,18 +57,18 @@ class Combined:
         parts: tuple[tuple[pa.Array, ...], ...],
         end: Int64 | None = None,
     ) -> Combined:
-        """The answers of queries that share them all."""
+        """Answers that all belong to the same queries."""
         return cls(((queries, len(start)),), start, keys, parts, end)
 
     def each(self) -> Iterator[tuple[tuple[int, ...], Combined]]:
-        """By whom they were asked for."""
+        """The answers of each entry of `asked`, with its queries."""
         low = 0
         for queries, count in self.asked:
             yield queries, self if count == len(self.start) else self._slice(queries, low, count)
             low += count
 
     def only(self, places: Iterable[int]) -> Combined:
-        """Some of those in `asked`, by their places, ascending."""
+        """The answers of some entries of `asked`, given by ascending positions."""
         ends = np.cumsum([count for _, count in self.asked])
         kept = list(places)
         rows = np.concatenate(
@@ -101,11 +101,11 @@ class DueWindows:
     after: int = -FAR
     upto: int = FAR
     queries: tuple[int, ...] = ()
-    """Who asks for them, if that is not the query of `service` alone."""
+    """The queries to answer, if not only the query of `service`."""
 
     @property
     def askers(self) -> tuple[int, ...]:
-        """The queries that ask for them."""
+        """The queries to answer."""
         return self.queries or (self.service.query,)
 
     @classmethod
@@ -118,9 +118,9 @@ class DueWindows:
         silent: AbstractSet[int] = frozenset(),
         stretches: Sequence[tuple[int, int]] | None = None,
     ) -> list[DueWindows]:
-        """Those of a lane, of queries that are not silent; what is asked for alike is due once.
+        """The due windows of a lane's queries that are not `silent`; one entry for equal windows.
 
-        With `stretches`, those only that may hold any of these slices.
+        With `stretches`, only windows that may contain slices in these spans.
         """
         counts = [1] * len(lane.alike)
         if stretches is not None and lane.is_even:
@@ -133,7 +133,7 @@ class DueWindows:
         return found
 
     def starts(self, stretches: Sequence[tuple[int, int]], bounds: Bounds) -> Int64:
-        """Starts of those windows that may hold any of these stretches of slices."""
+        """The starts of those windows that may contain slices in any of these spans."""
         times = (self.after, self.upto)
         count = sum(self.service.count(low, high, *times) for low, high in stretches)
         for query in bounds.queries.intersection(self.askers):
@@ -144,7 +144,7 @@ class DueWindows:
         return np.unique(np.concatenate(found)) if found else np.empty(0, dtype=np.int64)
 
     def request(self, parts: tuple[int, ...], rows: npt.NDArray[np.bool_] | None) -> WindowRequest:
-        """The same for the finals; `parts` are positions."""
+        """The same as a request to the final structures; `parts` are positions."""
         service, scale = self.service, self.service.scale
         since = scale.ceil(service.since) + service.range - 1
         return WindowRequest(
@@ -169,9 +169,9 @@ def combine_groups(
     structure: str = "auto",
     bounds: Bounds | None = None,
 ) -> Iterator[Combined]:
-    """The answers of windows with the same keys: the shards sorted once, by group and slice.
+    """The answers of windows with the same keys: sorts the shards once, by group and slice.
 
-    Windows with few answers are combined together: what is done once would cost more than they.
+    Windows with few answers are combined together, because the fixed cost would exceed theirs.
     """
     groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
     slices = flat(shards, SLICE).to_numpy()
@@ -184,7 +184,7 @@ def combine_groups(
     for number in wanted:
         part = tree.part(number)
         columns = [flat(shards, column).take(at) for column in part.columns]
-        # The types at hand: a time may come with the name of another zone than the program's.
+        # The actual types: a timestamp's time zone name may differ from the program's.
         parts.append((bind(part.part, [column.type for column in columns]), columns))
     places = {number: place for place, number in enumerate(wanted)}
     holders = [flat(shards, f"k{number}").take(pa.array(groups.first)) for number in keys]
@@ -221,7 +221,7 @@ def _answers(
     dues: Sequence[DueWindows],
     structure: str,
 ) -> Iterator[Answers]:
-    """The answers to some requests; an error of a total names the queries that ask for it."""
+    """The answers to some requests; an aggregation error names the queries that it concerns."""
     try:
         yield from answer(slices, parts, requests, structure=structure)
     except (AggregateError, WindowError) as error:
@@ -236,7 +236,7 @@ def _answers(
 
 
 def _by_masks(dues: Sequence[DueWindows], rows: int) -> Iterator[list[DueWindows]]:
-    """The windows, some predicates at a time: a mask of the shards for each takes memory."""
+    """Batches the windows by predicate, because each predicate needs a mask of all shards."""
     by_predicate: dict[int | None, list[DueWindows]] = {}
     for due in dues:
         by_predicate.setdefault(due.service.predicate, []).append(due)
@@ -248,7 +248,7 @@ def _by_masks(dues: Sequence[DueWindows], rows: int) -> Iterator[list[DueWindows
 
 
 def _check_bounds(bounds: Bounds, dues: Sequence[DueWindows], slices: Int64, groups: int) -> None:
-    """Stop, before the answers of a query are made, if they are more than it may have."""
+    """Raise before computing the answers of a query if there would be more than its limit."""
     for due in dues:
         for query in bounds.queries.intersection(due.askers):
             service = due.service

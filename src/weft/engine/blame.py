@@ -1,7 +1,7 @@
-"""Which queries an error belongs to, when a part cannot hold its partials.
+"""Attributes an aggregation error (such as an overflow) to the queries that caused it.
 
-A worker that raises such an error names queries by number, so that the driver can go on without
-them (`weft.engine.overload.blamed` reads it).
+A worker raises the error with the numbers of these queries, so that the driver can continue
+without them (`weft.engine.overload.blamed` reads them from the message).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Blamed(EngineError):
-    """An error that names the queries whose it is, by number."""
+    """An error whose message gives the numbers of the queries that caused it."""
 
 
 def named(queries: Iterable[int], error: Exception) -> Blamed:
-    """The error with the numbers of queries.
+    """The error, naming these queries by number.
 
     >>> str(named([3, 5, 3], AggregateError("sum overflows"))).splitlines()
     ['[weft query 3] sum overflows', '[weft query 5] sum overflows']
@@ -42,10 +42,10 @@ def by_fragment(
     attempt: Callable[[int, NumberedPart, Bools], object],
     error: AggregateError,
 ) -> Exception:
-    """The error with the queries that take rows of the fragments in which it arises.
+    """The error, naming the queries that use the part and the fragments in which it occurs.
 
-    What failed for all parts and rows is attempted again for each part and the rows of each
-    fragment, whose predicates `signature` knows.
+    The operation that failed for all parts and rows is repeated for each part and the rows of each
+    fragment; `signature` gives the predicates that a fragment satisfies.
     """
     queries: list[int] = []
     for at, part in enumerate(tree.schema.parts):
@@ -70,7 +70,7 @@ def merge_blamed(
     signature: Callable[[int], int],
     error: AggregateError,
 ) -> Exception:
-    """An error of merging shards with the queries whose it is."""
+    """An error of merging shards, naming the queries that caused it."""
 
     def attempt(at: int, part: NumberedPart, rows: Bools) -> object:
         few = table.filter(pa.array(rows)).combine_chunks()

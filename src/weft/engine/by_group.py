@@ -1,4 +1,4 @@
-"""Rows and partials combined by group, by the one operation that a part has.
+"""Combines rows, or partials, by group, with the operation of a part.
 
 rows (arguments, filter) --lift--> a partial a row --combine by group--> a partial a group
 """
@@ -25,7 +25,7 @@ Arrays: TypeAlias = tuple[pa.Array, ...]
 def lift_rows(
     part: Part, arguments: Sequence[pa.Array], where: pa.Array | None, groups: Groups
 ) -> Arrays:
-    """The part's partials of each group of rows; `where` says which rows its filter lets in.
+    """The part's partial for each group of rows; `where` marks the rows that pass its filter.
 
     >>> from weft.engine.groups import group_rows
     >>> groups = group_rows([pa.array(["a", "b", "a"])], 3)
@@ -45,7 +45,7 @@ def lift_rows(
 
 
 def _counts(arguments: Sequence[pa.Array], let_in: np.ndarray | None, groups: Groups) -> pa.Array:
-    """Counts need no partial for every row."""
+    """Counts the rows of each group without making a partial for every row."""
     for argument in arguments:
         if argument.null_count:
             valid = validity(argument)

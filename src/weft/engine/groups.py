@@ -1,4 +1,4 @@
-"""Which rows of Arrow columns belong together: dense group numbers, by hashing."""
+"""Group numbers for rows of Arrow columns: dense, by hashing."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Groups:
 
     @property
     def distinct(self) -> bool:
-        """Whether every row is a group of its own, so that nothing is left to combine."""
+        """Whether no two rows are in the same group, so that there is nothing to combine."""
         return self.count == len(self.ids)
 
 
 def group_rows(columns: Sequence[pa.Array | Int64], rows: int) -> Groups:
-    """Number the groups of equal values in `columns`; null is a value, as in Spark.
+    """Number the groups of equal values in `columns`; null is a group too, as in Spark.
 
     >>> groups = group_rows([pa.array(["a", "b", "a", None]), pa.array([1, 1, 1, 1])], 4)
     >>> groups.ids.tolist(), groups.count, groups.first.tolist()
@@ -75,7 +75,7 @@ def _dense(values: Int64) -> tuple[Int64, int]:
 
 
 def _nested_codes(column: pa.Array) -> tuple[Int64, int]:
-    """Arrow hashes no nested values; a struct is grouped by its fields, a list by its elements."""
+    """Codes for nested values, which Arrow cannot hash: by a struct's fields, a list's elements."""
     valid = pc.is_valid(column)
     if pa.types.is_struct(column.type):
         groups = group_rows([valid, *column.flatten()], len(column))

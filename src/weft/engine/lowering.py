@@ -1,4 +1,4 @@
-"""Combined partials lowered to a query's answers, in Arrow, with the plain query's types."""
+"""Lowers combined partials to a query's answers, in Arrow, with the plain query's types."""
 
 from __future__ import annotations
 
@@ -23,25 +23,26 @@ Partials = tuple[tuple[pa.Array, ...], ...]
 
 @dataclass(frozen=True)
 class Lowering:
-    """Makes answers of one query's combined partials.
+    """Makes answers from the combined partials of one query.
 
-    Outputs that are one aggregate call are lowered here. A query with expressions over calls, or
-    with HAVING, leaves as partials (`calls` is None) and is lowered by Spark SQL on its way.
+    Outputs that are a single aggregate call are lowered here. For a query with expressions over
+    calls, or with HAVING, `calls` is None: the operator emits its partials, and Spark SQL lowers
+    them later.
     """
 
     name: str
     schema: pa.Schema
     range: int
     calls: tuple[tuple[Aggregate, tuple[int, ...]], ...] | None
-    """Each output's call, and where the query's parts have those that it needs."""
+    """Each output's call, and the positions of its parts among the query's parts."""
 
     @property
     def kind(self) -> Hashable:
-        """Equal for queries whose answers are made alike of what is combined."""
+        """Equal for queries whose answers are lowered in the same way."""
         return self.schema, self.calls
 
     def __call__(self, found: Combined, spans: Int64 | int | None = None) -> pa.Table:
-        """The answers, `spans` being how long the windows are: the query's range if not given."""
+        """The answers; `spans` are the lengths of the windows, by default the query's range."""
         if self.calls is None:
             columns = [column for part in found.parts for column in part]
             bounds = [found.start, *([] if found.end is None else [found.end])]
@@ -72,19 +73,19 @@ class Lowering:
             return typed(lowered, type_)
         except pa.ArrowInvalid as error:
             raise EngineError(
-                f"query {self.name!r}: {call.function} gave a value that is no {type_}: {error}"
+                f"query {self.name!r}: {call.function} gave a value that is not {type_}: {error}"
             ) from error
 
 
 @dataclass(frozen=True)
 class Lowerings:
-    """Those of all queries of a stream, by number."""
+    """The lowerings of all queries of a stream, by number."""
 
     by_query: dict[int, Lowering]
 
     @cached_property
     def _kinds(self) -> dict[int, int]:
-        """By query, the number of its kind: comparing kinds for every answer would be dear."""
+        """By query, the number of its kind: comparing kinds for every answer would be slow."""
         numbers: dict[Hashable, int] = {}
         return {
             query: numbers.setdefault(lowering.kind, len(numbers))
@@ -92,13 +93,13 @@ class Lowerings:
         }
 
     def only(self, queries: Iterable[int]) -> Lowerings:
-        """Those of some queries."""
+        """The lowerings of some queries."""
         return Lowerings({query: self.by_query[query] for query in queries})
 
     def answers(self, found: Combined) -> Iterator[tuple[tuple[int, ...], pa.Table]]:
-        """The answers of everybody who asked, those of one kind lowered at once.
+        """The answers of every query; those of one kind are lowered together.
 
-        An error names a query whose answers it is about.
+        An error names the query that it concerns.
         """
         by_kind: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         for place, (queries, _) in enumerate(found.asked):
@@ -136,7 +137,7 @@ def _mean(call: Aggregate, partials: Partials, type_: pa.DataType) -> pa.Array:
     if not pa.types.is_floating(type_) or pa.types.is_decimal(total.type):
         return _by_python(call, partials, type_)
     divisor = pc.if_else(pc.equal(n, 0), pa.scalar(None, pa.int64()), n)
-    # Not safely: a long total past 2**53 is rounded, as Spark rounds it.
+    # An unsafe cast: a long total past 2**53 is rounded, as in Spark.
     return pc.divide(total.cast(pa.float64(), safe=False), divisor.cast(pa.float64(), safe=False))
 
 
@@ -152,7 +153,7 @@ def _variance(ddof: int, root: bool) -> Callable[..., pa.Array]:
 
 
 def to_python(column: pa.Array) -> list[Any]:
-    """Values as monoids have them: lists and structs as tuples.
+    """Values in the form that monoids use: lists and structs as tuples.
 
     >>> to_python(pa.array([[{"at": 1, "value": "a"}], None]))
     [((1, 'a'),), None]

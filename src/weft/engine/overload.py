@@ -1,8 +1,8 @@
-"""Limits that only a running stream can measure: a query that exceeds one is removed, alone.
+"""Limits that only a running stream can check: only the query that exceeds one is removed.
 
-A worker that meets a query beyond its limits stops with `TooMuch`, before it has taken the memory.
-Its message names the query by number, so that the driver can take that query out and go on with
-the others. The owner's own queries have the limits that the owner gave them, and no others.
+A worker that finds a query over its limits raises `TooMuch` before it allocates the memory. The
+message names the query by number, so that the driver can remove that query and continue with the
+others. Trusted queries have only the limits that their owner has set.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _MARK = re.compile(r"\[weft query (\d+)( over)?\] ([^\n]*)")
 
 
 class TooMuch(EngineError):
-    """A query asks for more than it may."""
+    """A query exceeds one of its limits."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """The limits as the driver knows them, for workers that may have another environment."""
+    """The limits of the driver, sent to workers because their environment may differ."""
 
     queries: frozenset[int] = frozenset()
-    """The numbers of the queries that have limits."""
+    """The numbers of the untrusted queries, which `windows` and `groups` apply to."""
     windows: int = 0
     groups: int = 0
     own: Mapping[int, QueryLimits] = field(default_factory=dict)
-    """By query, what its owner set."""
+    """By query, the limits that its owner set."""
 
     @classmethod
     def of(cls, queries: Mapping[int, Query], default: QueryLimits | None = None) -> Bounds:
-        """The limits that are in force for some queries, by number."""
+        """The limits that apply to some queries, by number."""
         most = limits()
         own = {number: effective(query, default) for number, query in queries.items()}
         return cls(
@@ -48,7 +48,7 @@ class Bounds:
         )
 
     def check_own(self, query: int, what: str, count: int) -> None:
-        """Stop if a query has more `groups` in a window or `answers` than its owner lets it.
+        """Raise if a query has more `groups` in a window or `answers` than its owner allows.
 
         >>> Bounds(own={7: QueryLimits(answers=10)}).check_own(7, "answers", 12)
         Traceback (most recent call last):
@@ -61,7 +61,7 @@ class Bounds:
             raise TooMuch(f"{mark} {over(what, count, most)}")
 
     def check(self, query: int, what: str, count: float) -> None:
-        """Stop if a query has more `windows` or `groups` in a bucket than it may.
+        """Raise if a query has more `windows` or `groups` in a bucket than allowed.
 
         >>> Bounds(frozenset({7}), windows=10).check(7, "windows", 12)
         Traceback (most recent call last):
@@ -76,7 +76,7 @@ class Bounds:
 
 
 def over(what: str, used: float, most: float) -> str:
-    """That a query is over a limit of its own, in words.
+    """The message that a query exceeds a limit that its owner set.
 
     >>> over("share", 0.514, 0.25)
     "it has 51% of the operator's time: its limit is 25%"
@@ -89,15 +89,15 @@ def over(what: str, used: float, most: float) -> str:
 
 @dataclass(frozen=True)
 class Blame:
-    """What a failed micro-batch says of a query."""
+    """What the error of a failed micro-batch says about a query."""
 
     said: str
     pause: bool = False
-    """Whether it is to be paused: it is over a limit, and so its owner chose."""
+    """Whether to pause it: it is over a limit for which its owner chose pausing."""
 
 
 def blamed(message: str) -> dict[int, Blame]:
-    """The queries that a failed micro-batch names, and what it says of them.
+    """The queries named by the error of a failed micro-batch, and what it says about each.
 
     >>> blamed("TooMuch: [weft query 7] it has 5 groups (the limit groups of WEFT_LIMITS)\\n at x")
     {7: Blame(said='it has 5 groups (the limit groups of WEFT_LIMITS)', pause=False)}
@@ -111,7 +111,7 @@ def blamed(message: str) -> dict[int, Blame]:
 def too_much_state(
     figures: Sequence[Mapping[str, Any]], stores: Mapping[int, int]
 ) -> tuple[int, str] | None:
-    """The query whose tree holds more state than it may; `stores` has the youngest of each tree."""
+    """The newest query (from `stores`, by tree) of a tree with more state than the limit."""
     most = limits().state_bytes
     held: dict[int, int] = {}
     for one in figures:

@@ -1,4 +1,4 @@
-"""What map tasks send to buckets: one parcel per bucket and task, shards of every store in it."""
+"""What map tasks send to buckets: one parcel per task and bucket, with shards of every store."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ from weft.engine.state.codec import (
 )
 
 ROWS = "rows"
-"""The column that says how many rows a shard was made of."""
+"""The column with the number of rows that a shard was aggregated from."""
 _LENGTH = struct.Struct("<I")
 
 
 @dataclass(frozen=True, eq=False)
 class Shipment:
-    """One store's shards, with the signatures that its fragment numbers stand for."""
+    """One store's shards, with the signature of each fragment number in them."""
 
     store: int
     signatures: tuple[int, ...]
     shards: pa.Table
 
     def split(self) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-        """The shards, and how many rows each was made of."""
+        """The shards, and how many rows each was aggregated from."""
         return self.shards.drop_columns([ROWS]), self.shards.column(ROWS).to_numpy()
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """What one task sends to one bucket; empty ones tell the bucket that time goes on."""
+    """What one task sends to one bucket; a parcel without shards still advances the time."""
 
     max_event_time: int | None
-    """The greatest time among the task's rows, of whatever bucket."""
+    """The greatest time among the task's rows, of all buckets."""
     rows: int
     shipments: tuple[Shipment, ...] = ()
     ahead: int = 0
-    """Rows of the task that the guard set aside."""
+    """Rows of the task that the guard against future rows set aside."""
     tick: int | None = None
-    """What time it is though no rows have come."""
+    """The time to advance to although no rows have arrived."""
 
     def to_bytes(self) -> bytes:
         """The parcel as bytes; `from_bytes` reads them.
@@ -93,7 +93,7 @@ class Parcel:
 
 
 def greatest(times: Iterable[int | None]) -> int | None:
-    """The greatest of the times that are known.
+    """The greatest of the times that are not None.
 
     >>> greatest([None, 3, 1]), greatest([])
     (3, None)

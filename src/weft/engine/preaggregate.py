@@ -1,4 +1,4 @@
-"""Projected rows to shards, inside `mapInArrow`: all stores in one pass over the task's rows."""
+"""Aggregates projected rows to shards, inside `mapInArrow`: one pass over the rows of a task."""
 
 from __future__ import annotations
 
@@ -25,22 +25,23 @@ Int64 = npt.NDArray[np.int64]
 TIME = "t"
 BUCKET = "bucket"
 MAX_EVENT_TIME = "max_event_time"
-"""The latest time of the task's rows, for the watermark."""
+"""The column with the latest time of the task's rows, for the watermark."""
 SCHEMA = pa.schema([(BUCKET, pa.int32()), (MAX_EVENT_TIME, pa.int64()), ("parcel", pa.binary())])
 SPARK_SCHEMA = "bucket int, max_event_time long, parcel binary"
 MOST = 1 << 20
-"""Rows that are aggregated at a time."""
+"""Rows aggregated at a time."""
 OLDEST = -(1 << 60)
-"""Times before it count as this one, as late as they are: arithmetic on them would overflow."""
+"""Earlier times are treated as this one, because arithmetic on them would overflow; they are late
+in any case."""
 
 
 @dataclass(frozen=True)
 class Preaggregate:
-    """Called with a task's rows, gives one parcel for every bucket."""
+    """Called with a task's rows, returns one parcel for every bucket."""
 
     program: Program
     latest: int | None = None
-    """Rows with a later time are set aside; None to take all."""
+    """Rows with a later time are set aside; None to accept all."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         works = [StoreAccumulator(store, self.program.buckets) for store in self.program.stores]
@@ -72,7 +73,7 @@ class Preaggregate:
 
 
 def set_aside(table: pa.Table, latest: int | None) -> tuple[pa.Table, int]:
-    """The rows that the guard lets through, and how many it does not.
+    """The rows whose time is not after `latest`, and how many were set aside.
 
     >>> kept, aside = set_aside(pa.table({"t": [1, 9, 2]}), latest=8)
     >>> kept.column("t").to_pylist(), aside
@@ -100,12 +101,12 @@ def _tables(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
 
 
 class StoreAccumulator:
-    """The shards of one store, as far as the task has come."""
+    """Accumulates the shards of one store while a task reads its rows."""
 
     def __init__(self, store: TreeProgram, buckets: int) -> None:
         assert store.columns is not None
         self.store, self.columns, self.buckets = store, store.columns, buckets
-        even = all(service.scale.is_even for service in store.services)  # or there are no gaps
+        even = all(service.scale.is_even for service in store.services)  # else assume no gaps
         windows = [Window.of_units(s.range, s.slide, s.phase) for s in store.services if even]
         self.edges = TreeEdges(store.progressions, windows)
         self.signatures: dict[int, int] = {}
@@ -117,16 +118,16 @@ class StoreAccumulator:
             table = table.filter(pc.greater_equal(table.column(TIME), store.seam)).combine_chunks()
         fragments = self._fragments(table)
         if fragments is not None and not self._serves_all():
-            # Rows that satisfy no predicate would be carried for nobody.
+            # No query needs rows that satisfy no predicate.
             kept = fragments != self.signatures.get(0, -1)
             if not kept.all():
                 table, fragments = table.filter(pa.array(kept)).combine_chunks(), fragments[kept]
         slices = np.maximum(flat(table, TIME).to_numpy(), OLDEST)
-        # Whether a row is too late for a session is told by its own time, where the watermark is.
+        # Sessions keep exact times: the operator, which has the watermark, tells late rows by them.
         if not store.is_session:
             slices = self.edges.slice_start(slices)
             needed = self.edges.needed(slices)
-            if not needed.all():  # between windows that leave gaps
+            if not needed.all():  # drop rows between windows that leave gaps
                 table, slices = table.filter(pa.array(needed)).combine_chunks(), slices[needed]
                 fragments = None if fragments is None else fragments[needed]
         if table.num_rows == 0:
@@ -170,7 +171,7 @@ class StoreAccumulator:
     def _blamed(
         self, table: pa.Table, by: Sequence[Any], fragments: Int64, error: AggregateError
     ) -> Exception:
-        """An error of lifting with the queries whose it is."""
+        """An error of lifting, naming the queries that caused it."""
 
         def attempt(at: int, part: NumberedPart, rows: npt.NDArray[np.bool_]) -> object:
             mask = pa.array(rows)
@@ -227,7 +228,7 @@ class StoreAccumulator:
 
 
 def signatures_of(members: npt.NDArray[np.bool_], numbers: Sequence[int]) -> list[int]:
-    """Each fragment's predicates as bits at their numbers.
+    """Each fragment's signature: one bit per predicate, at the predicate's number.
 
     >>> signatures_of(np.array([[True, False, True], [False, False, False]]), [0, 3, 70])
     [1180591620717411303425, 0]

@@ -1,4 +1,4 @@
-"""What is executed: trees, the windows that each answers, and all that a stream's workers know."""
+"""What workers execute: trees, the windows that each answers, and the program of a stream."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from weft.plan.layout import Layout
 
 @dataclass(frozen=True)
 class RowColumns:
-    """Where a stream's rows have what a tree is made of: names of projected columns."""
+    """The projected columns of a stream's rows that a tree is computed from, by name."""
 
     fragments: tuple[str, ...]
-    """Of what the tree's `fragments` look at."""
+    """The columns that the tree's `fragments` depend on."""
     bucket: str | None
-    """Of the bucket of a row; None where one bucket holds all."""
+    """The column with a row's bucket; None if one bucket holds all rows."""
     keys: tuple[str, ...]
     parts: tuple[tuple[tuple[str, ...], str | None], ...]
-    """Of every part's arguments, and of its filter."""
+    """The columns of every part's arguments, and of its filter."""
 
 
 @dataclass(frozen=True)
 class TreeProgram:
     """A tree as it is executed: what its shards hold, how slices are cut, which windows to answer.
 
-    Keys, parts and predicates are known by numbers that are never used again. A batch has one
-    program of a tree, over shards that Spark's own aggregation makes; a stream has a sequence of
-    them, over rows (`columns`) and the shards in its state.
+    Keys, parts and predicates are identified by numbers that are never reused. A batch has one
+    program per tree, over shards made by Spark's own aggregation; a stream has a sequence of
+    programs, over rows (`columns`) and the shards in its state.
     """
 
     number: int
@@ -42,21 +42,21 @@ class TreeProgram:
     predicates: tuple[int, ...]
     """The numbers of its predicates, in the order of those of `fragments`."""
     fragments: FragmentPlan | None
-    """How a row's fragment is found; None where there is no predicate."""
+    """How a row's fragment is found; None if there is no predicate."""
     services: tuple[QueryWindows, ...]
     columns: RowColumns | None = None
     seam: int | None = None
-    """Rows before it come from history only."""
+    """Rows with an earlier time are taken from the history only."""
     history: str | None = None
-    """Where the shards of its history lie, for buckets that have not taken them in yet."""
+    """The path of its history's shards, for buckets that have not merged them yet."""
 
     @classmethod
     def of_layout(cls, layout: Layout, fragments: FragmentPlan, types: pa.Schema) -> TreeProgram:
         """The program of a batch's tree; `types` are those of the columns of its shards.
 
-        A query stands for a target of the layout. Of a single predicate nothing is left to tell
-        apart: rows that do not satisfy it are not there. A query without a predicate takes every
-        shard, unless there are facets: then a row has a shard in each, and it takes one facet's.
+        Query numbers are the targets of the layout. A single predicate needs no test, because rows
+        that do not satisfy it are filtered out. A query without a predicate uses every shard; with
+        facets, where a row has a shard in each facet, it uses those of one facet.
         """
         told_apart = len(layout.predicates) > 1
         every_shard = [told is None and not fragments.faceted for told in layout.predicates]
@@ -94,32 +94,32 @@ class TreeProgram:
 
     @cached_property
     def mean_slice(self) -> int:
-        """How long a slice is on average, in units of the axis."""
+        """The average length of a slice, in units of the axis."""
         return max(1, round(1.0 / sum(1.0 / step for _, step in self.progressions)))
 
     @cached_property
     def is_session(self) -> bool:
-        """Whether its windows are sessions; a tree has sessions only, or none."""
+        """Whether its windows are sessions; a tree has only sessions, or none."""
         return any(service.session for service in self.services)
 
     @cached_property
     def lanes(self) -> tuple[Lane, ...]:
-        """Its windows of a fixed length."""
+        """Lanes of its windows of fixed length."""
         return lanes([w for w in self.services if w.scale.is_even and not w.session])
 
     @cached_property
     def uneven(self) -> tuple[Lane, ...]:
-        """Its calendar windows: gathered, because structures are of fixed lengths."""
+        """Lanes of its calendar windows; gathered, because structures need fixed lengths."""
         return lanes([w for w in self.services if not w.scale.is_even])
 
     @property
     def live_mask(self) -> int:
-        """The signature bits that still mean something."""
+        """The signature bits of the current predicates."""
         return sum(1 << number for number in self.predicates)
 
     @cached_property
     def longest(self) -> int:
-        """How long the longest window served may be."""
+        """The greatest possible length of its windows."""
         return max((service.longest for service in self.services), default=0)
 
     def part(self, number: int) -> NumberedPart:
@@ -127,11 +127,11 @@ class TreeProgram:
         return next(part for part in self.schema.parts if part.number == number)
 
     def slice_start(self, instant: int) -> int:
-        """Where the slice begins in which an instant lies."""
+        """The start of the slice that contains an instant."""
         return max(instant - (instant - offset) % step for offset, step in self.progressions)
 
     def needed_from(self, frontier: int) -> int | None:
-        """The start of the oldest window that is still open; None if no window ever will be."""
+        """The start of the oldest open window; None if all windows are closed for good."""
         every = (*self.lanes, *self.uneven) if not self.is_session else lanes(self.services)
         starts = [start for lane in every for start in lane.oldest_open(frontier).values()]
         return min((start for start in starts if start is not None), default=None)
@@ -139,23 +139,23 @@ class TreeProgram:
 
 @dataclass(frozen=True)
 class Program:
-    """Everything a worker needs to know; made from the catalogue by the driver."""
+    """Everything that a worker needs to know; the driver makes it from the catalogue."""
 
     number: int
     """The number of the catalogue entry that it was made from."""
     stores: tuple[TreeProgram, ...]
     buckets: int
     units_per_ms: int
-    """Axis units in one of the milliseconds that Spark's watermark is counted in."""
+    """Axis units per millisecond, the unit of Spark's watermark."""
     mode: str
     labels: tuple[int, ...] = ()
-    """What each bucket is called when shuffled: numbers that Spark spreads evenly over tasks."""
+    """The shuffle key of each bucket, chosen so that Spark spreads buckets evenly over tasks."""
     bounds: Bounds = field(default_factory=Bounds)
-    """How much queries may ask of a worker."""
+    """The limits that workers enforce on queries."""
     delay: int | None = None
-    """On an integer axis, how far the watermark is behind the greatest time; None: Spark says."""
+    """On an integer axis, the watermark's delay; None: the watermark is Spark's."""
     eager: int | None = None
-    """How far behind the latest time windows are closed at once; None: by the watermark."""
+    """With eager answers, the delay behind the latest time; None: the watermark closes windows."""
     finals: str = "auto"
     """The structure that answers windows, by name."""
     silent: frozenset[int] = frozenset()

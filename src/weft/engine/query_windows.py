@@ -1,4 +1,4 @@
-"""The windows of a query as a tree answers them, and those of a tree that are answered together."""
+"""The windows of a query in a tree, and the lanes of windows that a tree answers together."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ class QueryWindows:
     """The windows of one query that one store answers: those that start in `[since, until)`."""
 
     query: int
-    """The query's number; numbers are never used again."""
+    """The query's number; numbers are never reused."""
     range: int
     slide: int
     phase: int
-    """Range, slide and phase are counted on `scale`; all times are instants of the axis."""
+    """Range, slide and phase are in units of `scale`; all times are instants of the axis."""
     since: int
     until: int
     keys: tuple[int, ...]
     """The store's numbers of the query's keys, in the query's order."""
     predicate: int | None
-    """The store's number of the query's predicate; None takes every row."""
+    """The store's number of the query's predicate; None accepts every row."""
     parts: tuple[int, ...]
     """The store's numbers of the query's parts, in the query's order."""
     session: bool = False
-    """Whether they are sessions, of which `range` is the gap."""
+    """Whether they are sessions; then `range` is the gap."""
     scale: Scale = UNITS
     lateness: int = 0
-    """How much longer than the watermark says its windows stay open, in units of the axis."""
+    """How long its windows stay open after the watermark has passed their end, in axis units."""
     maximum: int = 0
-    """Of sessions, the maximum at whose multiples they end; 0 if they have none."""
+    """The maximum of sessions, at whose multiples they end; 0 if they have none."""
 
     @classmethod
     def of(
@@ -55,7 +55,7 @@ class QueryWindows:
         parts: tuple[int, ...] = (),
         lateness: int = 0,
     ) -> QueryWindows:
-        """Those of a window."""
+        """The windows of a query with this `window`."""
         return cls(
             query,
             *window.steps,
@@ -71,9 +71,10 @@ class QueryWindows:
         )
 
     def own_frontier(self, frontier: int) -> int:
-        """Its windows that end at or before it are closed, `frontier` being the stream's.
+        """The query's frontier, given the stream's: windows that end by it are closed.
 
-        It begins at the epoch, as the watermark of a query with a longer delay does.
+        It is the stream's frontier minus the lateness, but starts at the epoch, like the watermark
+        of a plain query with a longer delay.
 
         >>> tens = QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, (), lateness=8)
         >>> tens.own_frontier(30), tens.own_frontier(5)
@@ -82,7 +83,7 @@ class QueryWindows:
         return max(frontier - self.lateness, min(frontier, 0))
 
     def next_start(self, frontier: int) -> int | None:
-        """The start of the first window that is still open, or None if all are closed.
+        """The start of the first open window, or None if all are closed.
 
         >>> QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ()).next_start(frontier=12)
         5
@@ -104,31 +105,31 @@ class QueryWindows:
         return self.scale.times(np.arange(first, last + 1, self.slide, dtype=np.int64))
 
     def count(self, low: int, high: int, after: int, upto: int) -> int:
-        """How many `starts` would be, without making them."""
+        """The number of `starts`, without computing them."""
         first, last = self._extent(low, high, after, upto)
         return max(0, (last - first) // self.slide + 1)
 
     def _extent(self, low: int, high: int, after: int, upto: int) -> tuple[int, int]:
-        """Between which numbers the starts of such windows are."""
+        """The range of numbers (in units of the scale) of such windows' starts."""
         floor, ceil = self.scale.floor, self.scale.ceil
         first = max(floor(low) - self.range + 1, floor(after) - self.range + 1, ceil(self.since))
         return first, min(floor(high), floor(upto) - self.range, ceil(self.until) - 1)
 
     def ends(self, starts: Int64) -> Int64:
-        """Where the windows end that start there."""
+        """The ends of the windows with these starts."""
         return self.scale.times(self.scale.numbers(starts) + self.range)
 
     def latest_end(self, instant: int) -> int:
-        """Where the last window ends that starts by an instant, or later."""
+        """An upper bound of the end of the last window that starts at or before an instant."""
         return self.scale.time(self.scale.floor(instant) + self.range)
 
     @property
     def longest(self) -> int:
-        """At most how long one of them is, in units of the axis."""
+        """The greatest possible length of a window, in units of the axis."""
         return self.scale.longest(self.range)
 
     def is_late(self, slices: Int64, frontier: int) -> npt.NDArray[np.bool_]:
-        """Which slices lie in windows of this service, but only in closed ones."""
+        """Which slices are in windows of this query, but only in closed ones."""
         numbers = self.scale.numbers(slices)
         latest = numbers - (numbers - self.phase) % self.slide
         starts, ends = self.scale.times(latest), self.scale.times(latest + self.range)
@@ -139,7 +140,8 @@ class QueryWindows:
 
 @dataclass(frozen=True)
 class Lane:
-    """Windows with the same keys, predicate and lateness: made of the same rows, closed in turn."""
+    """Windows with the same keys, predicate and lateness: they use the same rows and close in the
+    order of their ends."""
 
     keys: tuple[int, ...]
     predicate: int | None
@@ -147,16 +149,16 @@ class Lane:
 
     @property
     def lateness(self) -> int:
-        """That of all its windows."""
+        """The lateness of its windows."""
         return self.windows[0].lateness
 
     @property
     def is_even(self) -> bool:
-        """Whether its windows are of fixed lengths; they all are, or none is."""
+        """Whether its windows have fixed lengths; either all of them do, or none."""
         return self.windows[0].scale.is_even
 
     def own_frontier(self, frontier: int) -> int:
-        """Its windows that end at or before it are closed, `frontier` being the stream's."""
+        """The lane's frontier, given the stream's: windows that end by it are closed."""
         return self.windows[0].own_frontier(frontier)
 
     @cached_property
@@ -171,7 +173,7 @@ class Lane:
 
     @cached_property
     def alike(self) -> tuple[tuple[QueryWindows, tuple[int, ...]], ...]:
-        """Windows that are answered alike, once each, and the queries that ask for them."""
+        """The distinct windows, each with the queries that have it with the same parts."""
         askers: dict[QueryWindows, list[QueryWindows]] = {}
         for window in self.windows:
             askers.setdefault(replace(window, query=0), []).append(window)
@@ -184,9 +186,9 @@ class Lane:
         return tuple(np.array(rows, dtype=np.int64).reshape(len(rows), 5).T.copy())
 
     def counts(self, stretches: Sequence[tuple[int, int]], after: int, upto: int) -> Int64:
-        """How many starts each of `alike` has among these stretches of slices (`starts`).
+        """For each of `alike`, the number of its `starts` in these spans of slices.
 
-        Of windows of a fixed length.
+        Only for windows of fixed length.
 
         >>> fives = QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ())
         >>> lanes([fives])[0].counts([(0, 7)], after=5, upto=15)
@@ -202,7 +204,7 @@ class Lane:
         return found
 
     def oldest_open(self, frontier: int) -> dict[int, int | None]:
-        """By range, the start of its oldest window that is still open."""
+        """By range, the start of its oldest open window."""
         found: dict[int, int | None] = dict.fromkeys(self.ranges)
         starts: Sequence[int | None]
         if self.is_even:
@@ -223,7 +225,7 @@ class Lane:
 
 
 def lanes(windows: Sequence[QueryWindows]) -> tuple[Lane, ...]:
-    """Windows by keys, predicate and lateness."""
+    """Groups windows into lanes by keys, predicate and lateness."""
     found: dict[tuple[tuple[int, ...], int | None, int], list[QueryWindows]] = {}
     for window in windows:
         found.setdefault((window.keys, window.predicate, window.lateness), []).append(window)

@@ -1,4 +1,4 @@
-"""Sessions from slices: every slice knows its first and last time, and no slice spans a gap.
+"""Sessions from slices: every slice has its first and last time, and no slice spans a gap.
 
     rows of a group   x xx   x          x x  x                    (gap g)
     slices            [ ][  ][ ]        [  ][ ]                   none longer than the least gap
@@ -12,10 +12,10 @@ in ascending order, each from the sessions of the one before.
     checks            |         M         |        2M         |        3M     slices end there too
     sessions of g, M        x--x-x--x-x---x--x--x-xx--x--x  x)[ x--x-x-|-g->
 
-A session with a maximum also ends at the first check, a multiple of the maximum, that is a maximum
-or more after its start; if rows keep coming, the next one starts there. Where it ends depends on
-where it started, so it is not a union of others: such sessions are made from the slices, one after
-the other.
+A session with a maximum also ends at the first check (a multiple of the maximum) that is at least
+a maximum after its start; if rows continue, the next session starts there. Its end depends on its
+start, so it is not a union of sessions of a smaller gap: these sessions are computed from the
+slices one after the other.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ Int64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Sessions(Groups):
-    """The session of every row, and where each starts."""
+    """The session of every row, and the start of each session."""
 
     starts: Int64
-    """The first row's time; with a maximum, the check that ended the session before it."""
+    """The time of the first row, or the check that ended the session before it (with a maximum)."""
 
 
 FIRST, LAST = "first", "last"
@@ -56,7 +56,7 @@ FIRST, LAST = "first", "last"
 def combine_sessions(
     shards: pa.Table, tree: TreeProgram, keys: tuple[int, ...], satisfied: Satisfied
 ) -> Iterator[Combined]:
-    """Every session of the queries with these keys; the shards are all that there are."""
+    """Every session of the queries with these keys, given all shards."""
     groups = group_rows([flat(shards, f"k{number}") for number in keys], shards.num_rows)
     holders = [flat(shards, f"k{number}").take(pa.array(groups.first)) for number in keys]
     first = flat(shards, FIRST).to_numpy()
@@ -91,7 +91,7 @@ def combine_sessions(
 
 
 def by_gap(services: Sequence[QueryWindows]) -> Iterator[tuple[int, int, list[QueryWindows]]]:
-    """The gaps and maxima asked for, and by whom: first those without maximum, by gap."""
+    """The gaps and maxima with their queries: first those without a maximum, by ascending gap."""
     found: dict[tuple[int, int], list[QueryWindows]] = {}
     for service in services:
         found.setdefault((service.maximum, service.range), []).append(service)
@@ -100,7 +100,7 @@ def by_gap(services: Sequence[QueryWindows]) -> Iterator[tuple[int, int, list[Qu
 
 
 def alike_parts(services: Sequence[QueryWindows]) -> dict[tuple[int, ...], tuple[int, ...]]:
-    """The queries by the parts that they ask for."""
+    """The queries grouped by the parts that they need."""
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
     for service in services:
         found[service.parts] = (*found.get(service.parts, ()), service.query)
@@ -123,7 +123,7 @@ def _joined(
     parts: Sequence[NumberedPart],
     services: Sequence[QueryWindows],
 ) -> tuple[Int64, pa.Table]:
-    """Slices, or sessions of a smaller gap, as sessions of a gap: a row each."""
+    """Combines slices, or sessions of a smaller gap, into sessions of a gap, one row each."""
     first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
     sessions = session_groups(group, first, last, gap, maximum)
     if sessions.distinct and not maximum:
@@ -137,7 +137,7 @@ def _joined(
 def _guilty(
     group: Int64, table: pa.Table, parts: Sequence[NumberedPart], services: Sequence[QueryWindows]
 ) -> Iterator[int]:
-    """The queries for whose own gap and parts it cannot be done."""
+    """The queries for whose own gap and parts the merge fails."""
     first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
     for service in services:
         own = [part for part in parts if part.number in service.parts]
@@ -162,7 +162,7 @@ def merge_sessions(table: pa.Table, sessions: Sessions, parts: Sequence[Numbered
 
 
 def session_ends(start: Int64, last: Int64, gap: int, maximum: int = 0) -> Int64:
-    """Where sessions end, given their starts and last rows: a gap after the last, or by a check.
+    """The ends of sessions, given their starts and last rows: a gap after the last, or a check.
 
     >>> session_ends(np.array([-3, 0, 1]), np.array([9, 9, 19]), 4, 10)
     array([10, 10, 20])
@@ -172,7 +172,7 @@ def session_ends(start: Int64, last: Int64, gap: int, maximum: int = 0) -> Int64
 
 
 def ending_check(start: Int64, maximum: int) -> Int64:
-    """The check that ends a session at the latest: the first at least a maximum after its start.
+    """The check that ends a session at the latest: the first one `maximum` or more after its start.
 
     >>> ending_check(np.array([-3, 0, 1]), 10)
     array([10, 10, 20])
@@ -191,7 +191,7 @@ def session_groups(
     """The sessions of rows that are sorted by group and first time; `gap` may be one for each row.
 
     With a maximum no row may span a multiple of it. `checked` has, for each row, the last time of
-    the session of its group that a check ended before these rows, `-FAR` if there is none.
+    its group's session that a check ended before these rows, or `-FAR` if there is none.
 
     >>> at = np.array([0, 4, 9, 0])
     >>> session_groups(np.array([7, 7, 7, 8]), at, at, 4).ids.tolist()

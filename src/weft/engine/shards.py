@@ -1,7 +1,7 @@
 """Tables of shards: a row per slice, fragment and group, with the partials of every part.
 
-Columns: `slice` (its start), `fragment` (a number of the bucket's fragment table), `k{n}` the keys
-and `p{n}_{component}` the partials, by the numbers that the store has given them.
+Columns: `slice` (its start), `fragment` (a number in the bucket's fragment table), `k{n}` the keys
+and `p{n}_{component}` the partials, where n is the number that the store gave to the key or part.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SLICE, FRAGMENT = "slice", "fragment"
 
 @dataclass(frozen=True)
 class NumberedPart:
-    """A part under the number that a store knows it by, with its components' types."""
+    """A part with its number in the store, and the types of its components."""
 
     number: int
     part: Part
@@ -36,7 +36,7 @@ class NumberedPart:
 
 @dataclass(frozen=True)
 class NumberedKey:
-    """A key under the number that a store knows it by."""
+    """A key with its number in the store."""
 
     number: int
     type: pa.DataType
@@ -49,7 +49,7 @@ class NumberedKey:
 
 @dataclass(frozen=True)
 class ShardSchema:
-    """The keys and parts that a store keeps now."""
+    """The keys and parts that a store currently keeps."""
 
     keys: tuple[NumberedKey, ...]
     parts: tuple[NumberedPart, ...]
@@ -68,12 +68,12 @@ class ShardSchema:
         )
 
     def conform(self, table: pa.Table) -> pa.Table:
-        """The table with these columns: gone ones left out, new ones empty in old rows."""
+        """The table with these columns: dropped ones are removed, new ones are null in old rows."""
         schema = self.arrow
         if table.schema.equals(schema):
             return table
         have = set(table.column_names)
-        # Casts: a timestamp may come with another time zone's name, a string as a large one.
+        # Casts: a timestamp may have another time zone name, a string may be a large_string.
         arrays = {
             field.name: table.column(field.name).cast(field.type)
             for field in schema
@@ -91,7 +91,7 @@ class ShardSchema:
         return pa.table([arrays[name] for name in schema.names], schema=schema)
 
     def merge(self, table: pa.Table, by: Sequence[str]) -> pa.Table:
-        """One row per combination of the `by` columns; partials combined in order of rows."""
+        """One row per combination of the `by` columns; partials are combined in row order."""
         groups = group_rows([flat(table, name) for name in by], table.num_rows)
         if groups.distinct:
             return table
@@ -117,7 +117,7 @@ def flat(table: pa.Table, name: str) -> pa.Array:
 
 
 def by_slice(table: pa.Table) -> pa.Table:
-    """Rows in order of their slices; among equals as they were."""
+    """The rows, stably sorted by slice."""
     slices = flat(table, SLICE).to_numpy()
     if len(slices) < 2 or bool(np.all(slices[1:] >= slices[:-1])):
         return table

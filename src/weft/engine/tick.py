@@ -1,4 +1,4 @@
-"""A tick on its way to the buckets: like the parcel of a task that has a time but no rows."""
+"""How a tick reaches the buckets: as the parcel of a task that has a time but no rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weft.engine.preaggregate import SCHEMA
 
 
 def tick_parcels(labels: Sequence[int], time: int) -> pa.RecordBatch:
-    """A tick as what a task sends to buckets: a parcel for each, which has no rows.
+    """A tick as one parcel without rows for each bucket.
 
     >>> tick_parcels([4, 9], 7).to_pydict()["max_event_time"]
     [7, 7]

@@ -1,7 +1,7 @@
-"""A job file: where rows come from, what is asked of them, where the answers go.
+"""A job file: where rows come from, the queries over them, and where the answers go.
 
-Pure: a job is read and checked here, to the line and column of a mistake, before Spark is started;
-`weft.spark.jobs` makes DataFrames and sinks of it.
+No Spark here: a job is parsed and checked, with line and column of every mistake, before Spark is
+started; `weft.spark.jobs` makes DataFrames and sinks from it.
 """
 
 from weft.job.model import Job, SinkSpec, SourceSpec

@@ -17,7 +17,7 @@ _FILES = (".sql", ".yaml", ".yml", ".json")
 def asked_queries(
     sql: str, time: str, *, name: str | None = None, files: bool = True
 ) -> list[Query]:
-    """The queries of a text, or (unless not `files`) of the file that it names.
+    """The queries in a text, or (if `files`) in the file that it names.
 
     Each must have a name, and its windows must be over the stream's column `time`.
 

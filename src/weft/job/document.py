@@ -14,16 +14,16 @@ from weft.errors import JobError
 from weft.query.quoting import quoted
 
 Steps = tuple[str | int, ...]
-"""The way from the top to a value: fields by name, list entries by position from 0."""
+"""The path from the top to a value: fields by name, list entries by position from 0."""
 _LIMIT = 100_000
 _NUMBER = 100
-"""Characters of a number, which no field of a job needs."""
+"""Most characters of a number; no field of a job needs as many."""
 _TAG = "tag:yaml.org,2002:"
 
 
 @dataclass(frozen=True)
 class Document:
-    """What a file says, and where it says it.
+    """The values in a file, and the place of each.
 
     >>> document = read_text("job.yaml", "source:\\n  format: csv\\n")
     >>> document.value
@@ -38,7 +38,7 @@ class Document:
     keys: Mapping[Steps, tuple[int, int]] = field(repr=False, default_factory=dict)
 
     def at(self, steps: Steps, message: str, *, key: bool = False) -> str:
-        """A message with the place of a value, or of its key, in front."""
+        """A message prefixed with the place of a value, or of its key."""
         places = self.keys if key else self.values
         known = steps
         while known and known not in places:
@@ -54,7 +54,7 @@ class Document:
 
 
 def path_text(steps: Steps) -> str:
-    """The steps as people write them, list entries from 1; nothing for the whole file.
+    """The path in readable form, list entries from 1; empty for the whole file.
 
     >>> path_text(("queries", 0, "aggs"))
     'queries[1].aggs'
@@ -139,7 +139,7 @@ class _Reader:
         if node.tag in (_TAG + "str", _TAG + "timestamp", _TAG + "binary"):
             return text
         if node.tag == _TAG + "int" and ":" in text:
-            return text  # YAML 1.1 reads 1:30 as ninety; nobody means that
+            return text  # YAML 1.1 would read 1:30 as ninety, which nobody means
         makers = {"null": None, "bool": "bool", "int": "int", "float": "float"}
         kind = node.tag.removeprefix(_TAG)
         if kind not in makers:
@@ -173,7 +173,7 @@ def _place(mark: Any) -> tuple[int, int]:
 
 
 def _reason(error: yaml.MarkedYAMLError) -> str:
-    """PyYAML's words in one line; a tab as indentation gets words that help."""
+    """PyYAML's message in one line, or a clearer one for a tab as indentation."""
     if "'\\t'" in (error.problem or ""):
         return "a tab cannot indent; use blanks"
     parts = [part for part in (error.context, error.problem) if part]

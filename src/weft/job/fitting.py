@@ -11,11 +11,11 @@ from weft.job.variables import is_name, variables
 from weft.query.duration import parse_duration
 
 _OFF = ("max_ahead", "idle")
-"""Durations that may be off."""
+"""Duration fields that also accept "off"."""
 
 
 def misfits(document: Document, job: Job) -> list[str]:
-    """What is wrong with a job whose form is right, each with its place."""
+    """The mistakes in a job that fits the schema, each with its place."""
     checks = (_variables, _durations, _source, _times, _places, _modes)
     jobs = [job.on(source) for source in job.tables.values()] or [job]
     jobs += [job.on(job.history)] if job.history is not None else []
@@ -89,7 +89,7 @@ def _source(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
 
 
 def _times(document: Document, job: Job) -> Iterator[tuple[Steps, str]]:
-    """A query of the job itself by another column of time than the job says."""
+    """Queries in the job file whose time column differs from the job's."""
     if "time" not in document.value.get("source", {}):
         return
     inside = {query.name for statement in job.statements for query in statement.queries}
@@ -158,7 +158,7 @@ def _available_now(trigger: str | None) -> bool:
 
 
 def _is_filled(steps: Steps) -> bool:
-    """Whether a field's variables are filled in: places, options and settings."""
+    """Whether variables in a field are expanded: those of paths, options and settings are."""
     if steps[0] in ("checkpoint", "late_to", "spark", "openlineage"):
         return True
     filled = {

@@ -1,4 +1,4 @@
-"""Jars from Maven's central repository, by name, through the `mvn` of the machine."""
+"""Fetches jars from Maven Central by name, with the machine's `mvn`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weft.errors import EngineError
 
 PLUGIN = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1"
 SPARK = "{spark}"
-"""In the place of a version: that of the Spark that runs."""
+"""Placeholder in place of a version: the version of the running Spark."""
 _SECONDS = 300.0
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>weft</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
@@ -28,13 +28,13 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0
 
 @dataclass(frozen=True)
 class Jar:
-    """A jar by its group and name, and the versions that will do, the best first."""
+    """A jar by its group and name, and the acceptable versions, the best first."""
 
     module: str
     versions: tuple[str, ...]
 
     def on(self, spark: str) -> Jar:
-        """The same for a version of Spark: that version first, and none that is newer.
+        """The jar for a version of Spark: with that version first, and no newer ones.
 
         >>> Jar("g:a", ("{spark}", "4.2.0", "4.0.0")).on("4.1.2").versions
         ('4.1.2', '4.0.0')
@@ -45,19 +45,19 @@ class Jar:
         return Jar(self.module, (spark, *older))
 
     def file(self, version: str) -> str:
-        """What the file of a version is called."""
+        """The file name of a version."""
         return f"{self.module.split(':')[1]}-{version}.jar"
 
 
 def fetch(jars: Iterable[Jar], folder: Path) -> list[Path]:
-    """The jars' files, from the folder or else from Maven, without what they depend on.
+    """The jars' files, from the folder or else from Maven, without their dependencies.
 
-    A version that is not published is passed over for the next that will do; an error names the
-    jar of which none is.
+    If a version is not published, the next acceptable one is tried; an error names a jar of which
+    none is published.
     """
     wanted = list(jars)
     lacking = [jar for jar in wanted if _kept(jar, folder) is None]
-    # All at once, which is one start of Maven; one by one only where something is not published.
+    # All in one start of Maven; one by one only if a version is not published.
     if lacking and _copy([(jar, jar.versions[0]) for jar in lacking], folder):
         for jar in lacking:
             _first_published(jar, folder)
@@ -81,9 +81,9 @@ def _first_published(jar: Jar, folder: Path) -> Path:
 
 
 def _copy(asked: Sequence[tuple[Jar, str]], folder: Path) -> str:
-    """Have Maven copy files into a folder; what went wrong, or nothing."""
+    """Let Maven copy files into a folder; return its error message, empty if there is none."""
     folder.mkdir(parents=True, exist_ok=True)
-    # Into a folder of its own first: a file that is there is there whole.
+    # Into a temporary folder first, so that files appear atomically.
     with TemporaryDirectory(dir=folder, prefix=".") as apart:
         items = "".join(_item(jar, version, apart) for jar, version in asked)
         pom = Path(apart) / "pom.xml"
@@ -105,7 +105,7 @@ def _item(jar: Jar, version: str, folder: str) -> str:
 
 
 def mvn(*arguments: str) -> str:
-    """Run Maven; what went wrong, in a line and without addresses, or nothing if all went well."""
+    """Run Maven; return its error in one line without URLs, empty if there is none."""
     program = shutil.which("mvn")
     if program is None:
         raise EngineError(
@@ -124,7 +124,7 @@ def mvn(*arguments: str) -> str:
 
 
 def complaint(output: str) -> str:
-    """What Maven complains of: its first error, in a line and without addresses.
+    """Maven's first error, in one line without URLs.
 
     >>> complaint("[INFO] x\\n[ERROR] Failed to execute goal a:b (c) on project d: Unable to "
     ...           "find g:a:jar:1 in central (https://host/maven2) -> [Help 1]")

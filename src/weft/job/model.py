@@ -1,4 +1,4 @@
-"""A job as it was asked for: frozen, with its variables not yet filled in."""
+"""A job as it was written: immutable, with its variables not yet expanded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from weft.query.sql.reading import Statement
 Kind = Literal["parquet", "long", "delta", "iceberg", "kafka", "postgres", "console", "memory"]
 Values = Literal["json", "avro"]
 FILE_FORMATS = ("parquet", "csv", "json", "orc", "text", "avro", "delta")
-"""Formats that are nothing without a path."""
+"""Formats that need a path."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +34,7 @@ class SourceSpec:
     values: Values = "json"
     avro_schema: str | None = None
     steps: Steps = field(default=("source",), compare=False)
-    """Where the job says it."""
+    """The path of this section in the job file."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values that may be shown."""
@@ -75,7 +75,7 @@ class SinkSpec:
 
 @dataclass(frozen=True, repr=False)
 class Job:
-    """What a job file says. Texts still hold `${NAME}`; `fill` puts the values in.
+    """The content of a job file. Strings still contain `${NAME}`; `fill` expands them.
 
     >>> job = Job("j", SourceSpec("csv", ("in",), {"password": "hunter2"}), ())
     >>> job.to_dict()["source"]["options"], job.scrub("bad password hunter2")
@@ -98,7 +98,7 @@ class Job:
     metrics_port: int | None = None
     offer: tuple[str, ...] = ()
     history: SourceSpec | None = None
-    """Where the rows before the stream's own are."""
+    """The source of the rows before the stream's own (history)."""
     limits: Mapping[str, Any] | None = None
     log: str = "text"
     openlineage: str | None = None
@@ -106,18 +106,18 @@ class Job:
     connectors: tuple[str, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
     tables: Mapping[str, SourceSpec] = field(default_factory=dict)
-    """Where the rows of each table come from, if the job names more than one source."""
+    """The source of each table, if the job names more than one."""
     statements: tuple[Statement, ...] = ()
-    """Everything that its files of SQL say."""
+    """All statements in its SQL files."""
     refused: tuple[str, ...] = ()
-    """Why some of that are no shared queries."""
+    """Why some of these statements are not shared queries."""
     file: str = "job"
     folder: Path = field(default_factory=Path)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ, repr=False)
     document: Document | None = field(default=None, repr=False, compare=False)
 
     def at(self, steps: Steps, message: str) -> str:
-        """A message on a field, with its place in the file if there is one."""
+        """A message about a field, prefixed with its place in the file if there is one."""
         known = self.document or Document(self.file, None)
         if steps[:1] == ("source",):
             steps = (*self.source.steps, *steps[1:])
@@ -125,19 +125,19 @@ class Job:
         return text if self.document else text.replace(":1:1:", ":", 1)
 
     def on(self, source: SourceSpec) -> Job:
-        """The same job, with another of its sources."""
+        """The job with another one of its sources."""
         return replace(self, source=source)
 
     def fill(self, text: str) -> str:
-        """A text of the job with its variables' values."""
+        """A string of the job with its variables expanded."""
         return expand(text, self.environ)
 
     def filled(self, options: Mapping[str, str]) -> dict[str, str]:
-        """Options with their variables' values."""
+        """Options with their variables expanded."""
         return {name: self.fill(value) for name, value in options.items()}
 
     def locate(self, path: str) -> str:
-        """A path of the job: relative ones start at the job file; URIs stay as they are."""
+        """A path of the job: relative ones are relative to the job file; URIs are unchanged."""
         return located(self.folder, self.fill(path))
 
     def scrub(self, text: str) -> str:
@@ -174,7 +174,8 @@ class Job:
 
 
 def located(folder: Path, path: str) -> str:
-    """A path from a folder, absolute, because Spark may have started elsewhere; URIs stay.
+    """A path relative to a folder, made absolute because Spark may have started elsewhere; URIs
+    are unchanged.
 
     >>> located(Path("/jobs"), "in/x.csv"), located(Path("jobs"), "s3a://b/x")
     ('/jobs/in/x.csv', 's3a://b/x')

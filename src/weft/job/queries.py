@@ -1,4 +1,4 @@
-"""The queries of a job, each with the place that asked for it."""
+"""The queries of a job, each with its place in the file."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _FIELD = re.compile(r"\b(name|aggs|range|slide|offset|where|by|having|lateness)(
 
 @dataclass
 class Read:
-    """The queries of a job, as far as they can be read."""
+    """The queries of a job that could be parsed."""
 
     queries: list[Query] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
-    """Why statements of files of SQL are no shared queries."""
+    """Why some statements of SQL files are not shared queries."""
     statements: list[Statement] = field(default_factory=list)
 
 
 def read_queries(document: Document, folder: Path, *, strict: bool = True) -> Read:
-    """The queries under `queries:`, and what is wrong with them.
+    """The queries under `queries:`, and the mistakes in them.
 
-    A statement of a file of SQL that is no shared query is wrong only if `strict`.
+    A statement of an SQL file that is not a shared query is a mistake only if `strict`.
     """
     read = Read()
     found, wrong = read.queries, read.wrong
@@ -63,9 +63,9 @@ def read_queries(document: Document, folder: Path, *, strict: bool = True) -> Re
 
 
 def _beside(query: Query, others: Sequence[Query], steps: Steps) -> str | None:
-    """Why a query cannot be on the one source of the others, as far as the job itself says it.
+    """Why a query cannot read the same single source as the others; only for queries in the job.
 
-    What a file of SQL asks is judged statement by statement, when it runs.
+    Statements of SQL files are checked one by one when they run.
     """
     if others and query.window.axis != others[0].window.axis:
         return f"{_axes(query, others[0])}; a job has one"
@@ -88,7 +88,7 @@ def _axes(query: Query, other: Query) -> str:
 
 
 def misfit(query: Query, others: Sequence[Query], time: str) -> str | None:
-    """Why a query cannot run on the stream of the others, by its column of time; None if it can."""
+    """Why a query's time column prevents it from running on the others' stream; None if not."""
     if others and query.window.axis != others[0].window.axis:
         return f"{_axes(query, others[0])}; a stream has one"
     if query.source is None:
@@ -106,7 +106,7 @@ def misfit(query: Query, others: Sequence[Query], time: str) -> str | None:
 
 
 def time_column(queries: Sequence[Query], table: str | None = None) -> str:
-    """The column that the queries in SQL say is the time, of a table; `ts` if none does.
+    """The time column that the SQL queries over a table use; `ts` if none names one.
 
     >>> from weft.query.sql import parse_queries
     >>> time_column(parse_queries("SELECT count(*) AS n FROM t GROUP BY window(at, '1 hour')"))

@@ -1,4 +1,4 @@
-"""From a job file to a job: its form by the schema, then what a schema cannot say."""
+"""Reads a job file: checks its form by the schema, then what a schema cannot express."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weft.job.schema import problems
 from weft.query.query import Query
 
 _BUILT = ("source", "sources", "queries", "sink", "spark", "connectors", "offer", "history")
-"""Fields that become something else in the job."""
+"""Fields that are converted to another form in the job."""
 _SOURCES = frozenset(("source", "sources"))
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -26,11 +26,11 @@ SUFFIXES = (".yaml", ".yml", ".json")
 def load_job(
     path: str | PathLike[str], environ: Mapping[str, str] | None = None, *, strict: bool = True
 ) -> Job:
-    """Read and check a job file; nothing is started, and nothing is touched.
+    """Read and check a job file, without starting or writing anything.
 
-    Every mistake that can be found without Spark is in the error: file, line and column, the
-    field, its value, and what is accepted. Unless it is read strictly, statements that are refused
-    in its files of SQL are left out, and `refused` of the job says why.
+    The error lists every mistake that can be found without Spark: file, line and column, the field,
+    its value, and what is accepted. Unless `strict`, refused statements in its SQL files are left
+    out, and `refused` of the job says why.
     """
     file = Path(path)
     if file.suffix.lower() not in SUFFIXES:
@@ -59,7 +59,7 @@ def _raise(found: list[str]) -> None:
 
 
 def _refuse_workload(document: Document) -> None:
-    """A workload file is no job file, which is easily mistaken."""
+    """Refuse a workload file, which is easily mistaken for a job file."""
     value = document.value
     fields = set(value) if isinstance(value, dict) else {"queries"}
     if fields <= {"queries", "rate"}:
@@ -86,7 +86,7 @@ def _job(
     rest = {k: v for k, v in data.items() if k not in _BUILT}
     for name in ("buckets", "metrics_port"):
         if name in rest:
-            rest[name] = int(rest[name])  # 4.0 is a whole number too
+            rest[name] = int(rest[name])  # the schema accepts 4.0 as an integer
     history = data.get("history")
     return Job(
         **{"name": file.stem, **rest},
@@ -131,7 +131,7 @@ def _options(sink: dict[str, Any]) -> dict[str, Any]:
 
 
 def _texts(options: Mapping[str, Any]) -> dict[str, str]:
-    """Options as Spark takes them: texts, with true and false in small letters."""
+    """Options in Spark's form: strings, with true and false in lower case."""
     return {
         name: str(value).lower() if isinstance(value, bool) else str(value)
         for name, value in options.items()
@@ -139,7 +139,7 @@ def _texts(options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_job(path: str | PathLike[str]) -> bool:
-    """Whether a file is a job and not a workload: it says where rows come from."""
+    """Whether a file is a job and not a workload: whether it has a source."""
     if Path(path).suffix.lower() not in SUFFIXES:
         return False
     try:
@@ -150,7 +150,7 @@ def is_job(path: str | PathLike[str]) -> bool:
 
 
 def need(job: Job, fields: Mapping[str, str]) -> None:
-    """Refuse a job that lacks fields; each is given with what it is needed for."""
+    """Refuse a job that lacks any of these fields; the values say what each is needed for."""
     given = {
         "sink": job.sink,
         "checkpoint": job.checkpoint,

@@ -20,9 +20,9 @@ _ASSERTIONS = {
     *("items", "minItems", "properties", "required", "additionalProperties", "minProperties"),
 }
 KEYWORDS = frozenset(_NOTES | _ASSERTIONS)
-"""What schemas may use here; one that uses more is refused, so that nothing goes unchecked.
+"""The keywords of JSON Schema that are supported; others are refused, so that nothing is ignored.
 
-`also` is ours, and a note only: fields that make a mapping a thing of another kind.
+`also` is an extension for messages only: fields that belong to another kind of mapping.
 """
 _NAMES = {
     "object": "a mapping", "array": "a list", "string": "a text", "number": "a number",
@@ -40,7 +40,7 @@ def job_schema() -> dict[str, Any]:
 
 
 def problems(document: Document, schema: Mapping[str, Any] | None = None) -> list[str]:
-    """What is wrong with the form of a document, each with its place; none if it fits.
+    """The deviations of a document from the schema, each with its place; empty if it fits.
 
     >>> from weft.job.document import read_text
     >>> problems(read_text("job.yaml", "source: {format: csv}\\nqueris: []"))[0]
@@ -113,7 +113,7 @@ class _Checker:
             elif rest is False:
                 also = schema.get("also", [])
                 close = _close(name, [*known, *also])
-                # A misspelt field is one mistake, and not a missing field besides.
+                # A misspelt field is one mistake; do not report a missing field as well.
                 meant.update(schema.get("required", ()) if close in also else [close])
                 message = f"is not a field of {schema.get('title', 'this')}; {_meant(close)}"
                 accepted = ", ".join(known) + "".join(f"; or {field}" for field in also)
@@ -140,7 +140,7 @@ class _Checker:
 
 
 def fits_type(value: Any, types: str | list[str]) -> bool:
-    """Whether a value is of a JSON type; a bool is no number, and 2.0 is a whole one.
+    """Whether a value is of a JSON type; a bool is not a number, and 2.0 is an integer.
 
     >>> fits_type(True, "integer"), fits_type(2.0, "integer"), fits_type([], ["string", "array"])
     (False, True, True)
@@ -179,7 +179,7 @@ def _for(schema: Mapping[str, Any]) -> str:
 
 
 def _close(value: Any, known: list[Any]) -> str:
-    """The known name that a value is most like; none if it is like no one."""
+    """The known name that is most similar to a value; empty if none is similar."""
     names = [name for name in known if isinstance(name, str)]
     return next(iter(get_close_matches(str(value).lower(), names, 1, 0.6)), "")
 

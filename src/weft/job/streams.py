@@ -11,9 +11,9 @@ from weft.query.query import Query
 
 
 def as_stream(job: Job, *, strict: bool = False) -> Job:
-    """The job with those of its queries that one stream can answer, and `refused` for the others.
+    """The job with the queries that one stream can answer; `refused` says why others cannot.
 
-    With `strict` each must be one of them. Where none is, that is an error all the same.
+    With `strict` any other query is an error; if there is no query left, that is always an error.
     """
     found: list[Query] = []
     refused: list[str] = []
@@ -23,7 +23,7 @@ def as_stream(job: Job, *, strict: bool = False) -> Job:
         try:
             asked += statement.as_queries()
         except QueryError as error:
-            if not statement.is_read:  # a view without a window is for those that read it
+            if not statement.is_read:  # a view without a window is part of its readers
                 refused.append(f"{job.file}: {error}")
     said = {} if job.document is None else job.document.value.get("source", {})
     time = (None if "time" in said else _time(asked)) or job.source.time
@@ -44,7 +44,7 @@ def as_stream(job: Job, *, strict: bool = False) -> Job:
 
 
 def _time(queries: list[Query]) -> str | None:
-    """The column of time that the first query names which names any."""
+    """The time column of the first query that names one."""
     for query in queries:
         if query.source is not None and query.source.time is not None:
             return query.source.time.strip("`")

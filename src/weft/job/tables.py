@@ -32,10 +32,10 @@ def job_on_table(
 ) -> Job:
     """Queries from a file of SQL, YAML or JSON, on the rows of a file or folder.
 
-    `source` is a path, or several by the names of tables. The format is told by the name's ending,
-    the time column by the queries, unless they are given. A CSV has a header, unless the options
-    say otherwise. Unless `strict`, statements that are no shared queries are left out of the
-    queries, and `refused` of the job says why.
+    `source` is a path, or several by table name. By default the format is derived from the file
+    ending and the time column from the queries. A CSV has a header, unless the options say
+    otherwise. Unless `strict`, statements that are not shared queries are left out of the queries,
+    and `refused` of the job says why.
     """
     workload = Workload.load(queries, strict=strict)
     check_untrusted(workload)
@@ -66,7 +66,7 @@ def source_of(
     schema: str | None = None,
     options: Mapping[str, str] | None = None,
 ) -> SourceSpec:
-    """The rows of a file or folder that an option names; its ending says its format."""
+    """The source for a file or folder given by an option; the default format is by its ending."""
     kind = format or _format(path, option)
     given = dict(options or {})
     if kind == "csv":
@@ -80,7 +80,7 @@ def _literals(options: Mapping[str, str]) -> dict[str, str]:
 
 
 def _format(source: str, option: str = "--source") -> str:
-    """The format that a path's ending tells.
+    """The format for a path's ending.
 
     >>> _format("trades.parquet"), _format("s3a://b/trades.csv.gz")
     ('parquet', 'csv')

@@ -1,4 +1,4 @@
-"""`${NAME}` in a job file: taken from the environment where it is used, and never shown."""
+"""`${NAME}` in a job file: expanded from the environment when it is used, and never shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _INLINE = re.compile(
 )
 """Secrets within a value: `...;password=x`, `password="x y"` and `scheme://user:x@host`."""
 _SHORTEST = 4
-"""Values shorter than this are not hidden in messages: they would be found everywhere."""
+"""Shorter values are not hidden in messages, because they would match everywhere."""
 
 
 def variables(text: str) -> list[str]:
@@ -39,7 +39,7 @@ def is_name(name: str) -> bool:
 
 
 def expand(text: str, environ: Mapping[str, str]) -> str:
-    """The text with its variables' values; `$$` is a dollar sign.
+    """The text with its variables expanded; `$$` is a dollar sign.
 
     >>> expand("${HOME}/in costs $$5", {"HOME": "/home/ann"})
     '/home/ann/in costs $5'
@@ -48,7 +48,7 @@ def expand(text: str, environ: Mapping[str, str]) -> str:
 
 
 def literal(text: str) -> str:
-    """A text as `expand` gives it back: its dollar signs mean nothing.
+    """A text escaped so that `expand` returns it unchanged.
 
     >>> expand(literal("${HOME}"), {})
     '${HOME}'
@@ -57,7 +57,7 @@ def literal(text: str) -> str:
 
 
 def is_secret(name: str) -> bool:
-    """Whether a field or variable of this name holds something that nobody should see.
+    """Whether a field or variable of this name holds a secret.
 
     >>> [is_secret(name) for name in ("db.password", "s3a.access.key", "accountKey", "monkey")]
     [True, True, True, False]
@@ -66,7 +66,7 @@ def is_secret(name: str) -> bool:
 
 
 def shown(name: str, value: Any) -> str:
-    """A value as messages show it: short, and hidden where the name says so."""
+    """A value for messages: shortened, and masked if the name is that of a secret."""
     if value is None:
         return "(nothing)"
     if is_secret(name) and not isinstance(value, (dict, list)):
@@ -80,7 +80,7 @@ def shown(name: str, value: Any) -> str:
 
 
 def masked(options: Mapping[str, str]) -> dict[str, str]:
-    """Options as they may be shown: variables by name, secrets not at all.
+    """Options for display: variables by name, secrets masked.
 
     >>> masked({"user": "${DB_USER}", "password": "hunter2", "token": "${TOKEN}"})
     {'user': '${DB_USER}', 'password': '***', 'token': '${TOKEN}'}
@@ -99,7 +99,7 @@ def _masked(name: str, value: str) -> str:
 
 
 def redact(text: str) -> str:
-    """A text without what looks like a secret in it, whoever's it is.
+    """A text with everything masked that looks like a secret, known or not.
 
     >>> redact('failed: PlainLoginModule required username="ann" password="hunter2";')
     'failed: PlainLoginModule required username="ann" password="***";'
@@ -108,7 +108,7 @@ def redact(text: str) -> str:
 
 
 def secrets(options: Mapping[str, str], environ: Mapping[str, str]) -> set[str]:
-    """What must not be seen of these options: secrets, and whatever came from a variable."""
+    """The values in these options that must not be shown: secrets, and values of variables."""
     found = {expand(value, environ) for name, value in options.items() if is_secret(name)}
     for value in options.values():
         found.update(environ[name] for name in variables(value))
@@ -117,7 +117,7 @@ def secrets(options: Mapping[str, str], environ: Mapping[str, str]) -> set[str]:
 
 
 def scrub(text: str, hidden: Iterable[str]) -> str:
-    """A text without what must not be seen; the longest first, as one may hold another.
+    """A text with the hidden values masked; the longest first, as one may contain another.
 
     >>> scrub("cannot log in as ann:hunter2", {"hunter2"})
     'cannot log in as ann:***'

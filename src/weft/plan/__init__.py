@@ -1,4 +1,4 @@
-"""How to share it: edge rates, costs, trees, searches and the coverage graph.
+"""How queries share work: edge rates, costs, trees, searches and the coverage graph.
 
 Imports only `query`; no Spark.
 """

@@ -10,7 +10,7 @@ from weft.query.zone import DAY
 
 
 def number(window: Calendar, units: str) -> str:
-    """SQL of the number of the day or month in which an instant lies, both as longs.
+    """SQL of the number of the day or month that contains an instant; both are longs.
 
     >>> number(Calendar(range="1 week"), "t")
     'CAST(CAST(floor((t) / 86400000000BD) AS INT) AS BIGINT)'
@@ -26,7 +26,7 @@ def number(window: Calendar, units: str) -> str:
 
 
 def time(window: Calendar, counted: str) -> str:
-    """SQL of the first instant of a day or month, given by its number, both as longs."""
+    """SQL of the first instant of the day or month with a given number; both are longs."""
     day = counted
     if window.unit == "month":
         year = f"CAST(floor(({counted}) / 12BD) AS INT) + 1970"

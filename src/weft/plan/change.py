@@ -1,4 +1,4 @@
-"""Queries that come and go: plans changed by Incremental WeaveShare, one sharing group a time."""
+"""Adds and drops queries of a plan by Incremental WeaveShare, one sharing group at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Curve = tuple[tuple[int, float], ...]
 
 
 def add(plan: Plan, queries: Iterable[Query | Window] | WindowTable) -> Plan:
-    """The plan with these queries woven in; a group with nothing new stays as it is."""
+    """The plan with these queries woven in; sharing groups without new queries are unchanged."""
     request, known = _joined(plan.request, queries), len(plan.labels)
     if request.options.strategy in COVERAGE:
         return plan_request(request)
@@ -45,7 +45,7 @@ def add(plan: Plan, queries: Iterable[Query | Window] | WindowTable) -> Plan:
 
 
 def drop(plan: Plan, names: Iterable[str]) -> Plan:
-    """The plan without these queries; trees that lost some are woven again."""
+    """The plan without these queries; trees that lost queries are woven again."""
     gone = np.unique(np.array([plan.position(name) for name in names], dtype=np.intp))
     stay = np.delete(np.arange(len(plan.labels)), gone)
     request = replace(
@@ -61,7 +61,7 @@ def drop(plan: Plan, names: Iterable[str]) -> Plan:
     position, lost = _group_of(plan), np.isin(np.arange(len(plan.labels)), gone)
 
     def change(rows: Rows) -> Incremental:
-        # All queries of the group as they were, of which `rows` (new positions) stay.
+        # All queries of the group before the drop; `rows` are the new positions of those kept.
         group = plan.groups[position[int(stay[rows[0]])]]
         before = _state(plan, group, plan.request.model(group).linear, position)
         return before.drop(np.flatnonzero(lost[group])) if lost[group].any() else before
@@ -89,7 +89,7 @@ def _changed(request: Request, change: Callable[[Rows], Incremental], what: str)
 
 
 def _state(plan: Plan, rows: Rows, cost: LinearCost, position: dict[int, int]) -> Incremental:
-    """The part of the plan that serves `rows`, all of one group, ready to be changed."""
+    """The part of the plan that serves `rows` (all of one group), as a plan that can change."""
     labels, moved = number_by_first(plan.labels[rows])
     used = np.flatnonzero(moved >= 0)
     rate = np.zeros(len(used))
@@ -120,7 +120,7 @@ def _group_of(plan: Plan) -> dict[int, int]:
 
 
 def _joined(request: Request, queries: Iterable[Query | Window] | WindowTable) -> Request:
-    """The request with more queries at its end."""
+    """The request with more queries appended."""
     more = Request.of(queries, request.options)
     if not len(more.table):
         return request
@@ -138,7 +138,7 @@ def _joined(request: Request, queries: Iterable[Query | Window] | WindowTable) -
 
 
 def _names(names: Sequence[str], count: int) -> Sequence[str]:
-    """Names for more bare windows: no name is used twice, also after drops."""
+    """Names for more bare windows; no name is reused, not even that of a dropped window."""
     if isinstance(names, RowNames):
         return RowNames(count)
     first = max((int(name[1:]) for name in names), default=0) + 1

@@ -20,9 +20,9 @@ class LinearCost:
 
         fixed + E_t * (per_edge + sum of weight[q] over the tree's queries q)
 
-    Every model of ours has this form, exactly or after linearising it once, and it is all that a
-    search needs to know. The paper's (WeaveShare eq. 1) is `fixed = lambda`, `per_edge = 0`,
-    `weight[q] = range_q / slide_q`.
+    Every cost model of weft has this form, exactly or after being linearised once, and a search
+    needs to know nothing else. The paper's model (WeaveShare eq. 1) is `fixed = lambda`,
+    `per_edge = 0`, `weight[q] = range_q / slide_q`.
     """
 
     fixed: float
@@ -39,16 +39,16 @@ class CostModel(Protocol):
 
     @property
     def linear(self) -> LinearCost:
-        """The model as a search sees it."""
+        """The linear form of the model, which searches use."""
         ...
 
     @property
     def answers(self) -> Float64:
-        """What each query's answers cost, whichever tree it is in: no search needs to know."""
+        """What each query's answers cost; independent of its tree, so searches ignore it."""
         ...
 
     def apart(self, edge_rate: Float64) -> Float64:
-        """The cost of each query in a tree of its own, given its edge rate; answers come on top."""
+        """The cost of each query alone in a tree, given its edge rate, without its answers."""
         ...
 
     def price(self, edge_rate: Float64, weight: Float64) -> Float64:
@@ -74,7 +74,7 @@ class PaperCost:
 
     @property
     def answers(self) -> Float64:
-        """The paper counts the combines of an answer and nothing beside."""
+        """Zero: the paper counts only the combines of an answer, which `price` includes."""
         return np.zeros_like(self.linear.weight)
 
     def apart(self, edge_rate: Float64) -> Float64:
@@ -90,36 +90,37 @@ class PaperCost:
 class Constants:
     """What the engine's steps cost, in nanoseconds on one core.
 
-    The defaults were measured by `spark.batch.calibrate` on two cores. Ratios between
-    them are what decides a plan, and those vary less between machines than the figures.
+    The defaults were measured by `spark.batch.calibrate` on two cores. Plans depend on the ratios
+    between them, which vary less from machine to machine than the values themselves.
     """
 
     row: float = 150.0
-    """A row taken into a tree: its slice, its fragment, and the hash aggregation."""
+    """Aggregating one row into a tree: finding its slice and fragment, and hash aggregation."""
     partial: float = 2_700.0
-    """A partial sent to the finals: written, shuffled, sorted."""
+    """Sending one partial to the final aggregation: written, shuffled, sorted."""
     combine: float = 6.0
-    """Two partials combined."""
+    """Combining two partials."""
     answer: float = 500.0
-    """An answer handed over as an Arrow table; a sink that drops it takes a fifth of that."""
+    """Handing over one answer in an Arrow table; with a sink that discards it, a fifth of this."""
     piece: float = 500.0
-    """A window's partial taken into another window, in Spark SQL."""
+    """Aggregating one window's partial into another window, in Spark SQL."""
     tree: float = 3e8
-    """A tree's part of a batch job, however few rows it has: planned, compiled, scheduled."""
+    """The fixed cost of one tree in a batch job, however few rows: plan, compile, schedule."""
     alone: float = 1.6e8
-    """The same of an aggregation of rows that Spark does by itself."""
+    """The fixed cost of an aggregation of rows that is left to Spark."""
     level: float = 0.8e8
-    """The same of a step from windows to windows."""
+    """The fixed cost of a step that computes windows from windows."""
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is known of the stream, beside its rate.
+    """What is known about the stream besides its rate.
 
     `groups` is the number of distinct key values alive at the same time, or a mapping from
     comma-separated lists of keys to such numbers; `fragments` is the number of distinct predicate
     signatures that occur (None: as many as there are predicates); `span` is how many seconds (or
-    integer units) of rows one job reads, over which the job's own cost is spread (None: no end).
+    integer units) of rows one job reads, over which the fixed cost of the job is spread (None:
+    unbounded).
     """
 
     groups: float | Mapping[str, float] = 1.0
@@ -128,7 +129,7 @@ class Statistics:
     span: float | None = None
 
     def groups_of(self, keys: frozenset[str]) -> float:
-        """The number of groups by these keys; no keys make one group."""
+        """The number of groups by these keys; without keys there is one group."""
         if not keys:
             return 1.0
         if isinstance(self.groups, Mapping):
@@ -159,7 +160,7 @@ class Statistics:
 
 
 NATIVE_OVERLAP = 3.0
-"""In a batch, a query alone in its tree runs as it is, unless that copies each row more often."""
+"""A batch query alone in its tree runs as plain Spark if its overlap factor is at most this."""
 COMBINES: dict[str, Callable[[Float64], Float64]] = {
     "auto": lambda slices: np.minimum(slices, 3.0),
     "naive": lambda slices: slices,
@@ -172,17 +173,17 @@ COMBINES: dict[str, Callable[[Float64], Float64]] = {
     "shift": lambda slices: slices,
     "blocks": lambda slices: np.minimum(slices, 3.0),
 }
-"""Combines per slide of each final structure, over a window of so many slices (FlatFIT Table 1 and
-the cards of `engine.finals`)."""
+"""Combines per slide of each final structure, given the number of slices in a window (FlatFIT
+Table 1 and the cards of `engine.finals`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class EngineCost:
-    """Nanoseconds of work per unit of time, knowing groups, fragments and the final structure.
+    """CPU nanoseconds per unit of time, given groups, fragments and the final structure.
 
-    A slice holds at most groups x fragments partials and at most its rows: with n rows thrown
-    at D cells, `D * (1 - exp(-n / D))` cells are hit. That depends on the edge rate, so a search
-    works with the model linearised at a reference, and plans are priced without.
+    A slice holds at most one partial per group and fragment, and at most one per row: n rows that
+    fall at random into D cells fill `D * (1 - exp(-n / D))` of them. That depends on the edge
+    rate, so searches use the model linearised at a reference; plans are priced by the full model.
     """
 
     linear: LinearCost
@@ -190,10 +191,10 @@ class EngineCost:
     cells: float
     constants: Constants
     jobs: float
-    """Per unit of time: one for all the rows that it takes in, none for a stream without end."""
+    """Jobs per unit of time: one over the span of its rows, zero for an unbounded stream."""
     answers: Float64
     native: Float64
-    """What each query costs as it is, beside its answers; infinite where it is never run so."""
+    """What each query costs as plain Spark, without its answers; infinite if that is ruled out."""
 
     @classmethod
     def of(
@@ -211,7 +212,7 @@ class EngineCost:
     ) -> EngineCost:
         """The engine's model of queries with these overlap factors and slides.
 
-        It is linearised at the edge rate `reference`: if not given, at that of a typical query.
+        It is linearised at the edge rate `reference`, by default that of a typical query.
         `finals` is the structure that combines slices.
         """
         if reference is None:
@@ -239,7 +240,7 @@ class EngineCost:
         )
 
     def alive(self, span: float) -> float:
-        """Partials that the rows of a span of time make."""
+        """The number of partials that the rows of a span of time produce."""
         return _alive(self.rate, 1.0 / span, self.cells)
 
     def apart(self, edge_rate: Float64) -> Float64:
@@ -257,7 +258,7 @@ class EngineCost:
 
 
 def _alive(rate: float, edge_rate: float, cells: float) -> float:
-    """Partials in a slice: how many of `cells` are hit by the rows of one slice."""
+    """The number of partials in a slice: how many of `cells` the rows of one slice fill."""
     if edge_rate <= 0.0 or cells <= 0.0:
         return cells
     return cells * (1.0 - exp(-rate / edge_rate / cells))

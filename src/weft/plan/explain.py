@@ -1,4 +1,4 @@
-"""A plan as text: what is shared with what, and what that saves."""
+"""A plan as text: which queries share a tree, and what that saves."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _asked(plan: Plan, row: int) -> str:
 
 
 def _notes(plan: Plan) -> list[str]:
-    """Why the trees are apart, and whatever the search had to say."""
+    """Why the trees were not merged, and the notes of the search."""
     notes = [f"note: {note}" for note in plan.report.notes]
     if not plan.report.exact:
         notes.append("note: an edge rate was too hard to count and was sampled")
@@ -149,7 +149,7 @@ def describe_window(window: Window) -> str:
 
 
 def unit_name(plan: Plan) -> str:
-    """What rates are per: a second, or a unit of an integer axis."""
+    """The unit that rates are given per: a second, or a unit of an integer axis."""
     return "second" if plan.request.table.axis == "time" else "unit"
 
 

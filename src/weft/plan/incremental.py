@@ -1,4 +1,4 @@
-"""Incremental WeaveShare: queries come and go, and the plan is rebuilt only when it has to be."""
+"""Incremental WeaveShare: queries are added and dropped; the plan is rebuilt only when needed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
 OPEN = 5_000
-"""Changed trees that are woven into a plan one by one; more are a new plan."""
+"""Changed trees that are woven into a plan one by one; with more, it is planned from scratch."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class ChangeReport:
     touched: int
     """Trees that the change made or took queries from."""
     merges: int
-    """Merges of trees that it led to."""
+    """Merges of trees that the change led to."""
     evaluations: int
     cost: float
     """What the plan costs after the change."""
     expected: float
-    """What a plan from scratch was expected to cost, by the rule."""
+    """What a plan from scratch was expected to cost, by the tolerance rule."""
     rebuilt: bool
     reason: str
     seconds: float
@@ -57,11 +57,11 @@ class Incremental:
     `cost / expected - 1` exceeds the tolerance: 0 rebuilds at every change, infinity never.
     `expected` is what a plan from scratch should cost now, by one of two rules:
 
-    - "middle": halfway between the plan's own cost and `floor`, which a plan from scratch does not
-      go below. So the plan costs at most `(1 + tolerance) / (1 - tolerance)` times the floor, and
-      on average less than the tolerance over a plan from scratch (decision 0032).
-    - "slope": the paper's, on the line through the last two points of `curve`, (queries, cost) of
-      plans made from scratch. Where the curve bends, it does not keep small tolerances.
+    - "middle": halfway between the plan's own cost and `floor`, a lower bound of the cost of a
+      plan from scratch. So the plan costs at most `(1 + tolerance) / (1 - tolerance)` times the
+      floor, and on average exceeds a plan from scratch by less than the tolerance (decision 0032).
+    - "slope": the paper's rule, the line through the last two points of `curve`, which are
+      (queries, cost) of plans from scratch. It cannot keep small tolerances where the curve bends.
 
     >>> table = WindowTable(range=[16, 8], slide=[4, 4])
     >>> state = Incremental.of(table, LinearCost(1.2, 0.0, table.overlap))
@@ -79,7 +79,7 @@ class Incremental:
     tolerance: float
     curve: tuple[tuple[int, float], ...]
     floor: float
-    """What a plan from scratch costs at the least."""
+    """A lower bound of the cost of a plan from scratch."""
     rule: ToleranceRule = "middle"
     change: ChangeReport | None = None
     """What the last change did; None if there was none."""
@@ -109,9 +109,9 @@ class Incremental:
         curve: tuple[tuple[int, float], ...] = (),
         floor: float | None = None,
     ) -> Incremental:
-        """A plan to be changed: a given one, or that of `weave`.
+        """A plan that can change: the given grouping, or the one that `weave` finds.
 
-        Without a curve, the plan's own cost is its first point; without a floor, it is the floor.
+        The plan's own cost is the default for the floor and for the first point of the curve.
         """
         grouping = weave.search(table, cost) if grouping is None else grouping
         price = grouping.cost(cost)
@@ -125,10 +125,10 @@ class Incremental:
         return self.grouping.cost(self.cost)
 
     def by_slope(self, queries: int) -> float:
-        """What a plan from scratch for so many queries should cost, by the performance slope.
+        """What a plan from scratch for this many queries should cost, by the performance slope.
 
-        The slope is that between the last two points of the curve; from a single one, the line
-        goes through no cost for no queries.
+        The slope is that between the last two points of the curve; with a single point, the line
+        goes through it and the origin.
         """
         if not self.curve:
             return 0.0
@@ -141,7 +141,7 @@ class Incremental:
         return cost * queries / known if known else 0.0
 
     def add(self, table: WindowTable, weight: Float64) -> Incremental:
-        """The plan with these queries after the others; `weight` is theirs in the cost."""
+        """The plan with these queries appended; `weight` holds their weights in the cost."""
         if len(self.table) and table.axis != self.table.axis:
             raise PlanError(f"queries on the {table.axis} axis cannot join those on another")
         both = WindowTable(
@@ -152,12 +152,13 @@ class Incremental:
         )
         weight = np.asarray(weight, dtype=np.float64)
         cost = replace(self.cost, weight=np.concatenate([self.cost.weight, weight]))
-        # A tree for each new query, but those with equal edges belong together.
+        # One tree for each new query; queries with equal edges share one.
         new, old = collapse(table, weight), len(self.grouping)
         labels = np.concatenate([self.grouping.labels, old + new.of_query])
         touched = np.arange(old + len(new)) >= old
-        # Taking them out of the cheapest plan of all saves at least what each alone pays for its
-        # own edges, for its tree has no fewer; and leaves a plan of the others.
+        # Removing the new queries from the cheapest plan of all leaves a plan of the old ones. It
+        # saves at least what each new query alone would pay for its own edges, because its tree
+        # has no fewer edges than the query.
         floor = self.floor + float(new.rate @ new.weight) / new.unit
         return self._changed(both, cost, labels, touched, floor, len(table), 0)
 
@@ -181,7 +182,7 @@ class Incremental:
         )
 
     def _share(self, rows: Int64) -> float:
-        """The part of the plan's cost that these queries bear, each by its weight in its tree."""
+        """The share of the plan's cost that these queries bear, by their weights in their trees."""
         labels, weight = self.grouping.labels, self.cost.weight
         trees = len(self.grouping)
         whole = np.bincount(labels, weights=weight, minlength=trees)
@@ -213,7 +214,7 @@ class Incremental:
         else:
             grouping = _reweave(table, cost, self.grouping, labels, touched)
         price = grouping.cost(cost)
-        # What the plan at hand saves by a drop, a plan from scratch may save as well.
+        # A plan from scratch may save as much by the drop as this plan does.
         floor = max(min(floor, price, self.floor + price - self.plan_cost), 0.0)
         slope = self.rule == "slope"
         expected = self.by_slope(len(table)) if slope else (floor + price) / 2.0
@@ -277,7 +278,7 @@ def _reweave(
     labels: Int64,
     touched: npt.NDArray[np.bool_],
 ) -> Grouping:
-    """Weave the trees that were touched with all others."""
+    """Weave the trees that were changed with one another and with all other trees."""
     began = perf_counter()
     classes, rates = collapse(table, cost.weight), Rates()
     numbered, moved = number_by_first(labels)

@@ -1,4 +1,4 @@
-"""What a tree aggregates: the columns of its partials, and what is to be made of them."""
+"""What a tree aggregates: the columns of its partials, and the windows computed from them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ AnyLayout = TypeVar("AnyLayout", bound="Layout")
 
 @dataclass(frozen=True)
 class WindowSpec:
-    """Answers to make: one window over the rows that satisfy one predicate.
+    """Answers to compute (a target): one window over the rows that satisfy one predicate.
 
-    Queries that differ in nothing but their aggregates have one target.
+    Queries that differ only in their aggregates share one target.
     """
 
     number: int
@@ -36,7 +36,7 @@ class WindowSpec:
 
 @dataclass(frozen=True)
 class GroupingSet:
-    """The targets that are grouped by the same keys, out of the tree's."""
+    """The targets of a tree that are grouped by the same keys."""
 
     keys: tuple[int, ...]
     """Positions in `Layout.keys`."""
@@ -48,9 +48,9 @@ class Layout:
     """The columns of one tree.
 
     A partial has the keys `k0, k1, ...` and, for part i, one column per component: `p{i}_{name}`.
-    Queries with fewer keys than the tree have a grouping set of their own. Targets are numbered
-    through the whole tree. First and last are kept with their time (`first_at`), because the rows
-    of a slice are in no order, and less so when predicates cut it.
+    Queries with fewer keys than the tree have a separate grouping set. Targets are numbered
+    consecutively in the whole tree. First and last values are kept with their time (`first_at`),
+    because the rows of a slice are unordered, all the more when predicates split it into fragments.
     """
 
     queries: tuple[Query, ...]
@@ -58,15 +58,15 @@ class Layout:
     """Key expressions, in normalised SQL: the union of the queries' keys."""
     parts: tuple[Part, ...]
     predicates: tuple[str | None, ...]
-    """Distinct predicates, in normalised SQL; None takes every row."""
+    """Distinct predicates, in normalised SQL; None accepts every row."""
     grouping_sets: tuple[GroupingSet, ...]
     places: tuple[tuple[int, int], ...]
-    """Of each query, its grouping set and the number of its target."""
+    """For each query, its grouping set and the number of its target."""
     time: str
     types: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
-    """Spark's names of the types of the aggregates' arguments, as far as they are known."""
+    """The Spark types of the aggregates' arguments, by name, as far as they are known."""
     prefix: str = ""
-    """What the names of part columns begin with, where several targets' parts lie in one row."""
+    """The prefix of part columns, used where one row holds the parts of several targets."""
 
     @classmethod
     def of(
@@ -120,18 +120,18 @@ class Layout:
         return {part: position for position, part in enumerate(self.parts)}
 
     def answer(self, call: Aggregate) -> str | None:
-        """SQL of an aggregate call's answer over the part columns; None where SQL cannot."""
+        """SQL of an aggregate call's answer over the part columns; None if SQL cannot give it."""
         columns = []
         for part in parts_of(call, self.types):
             kept = ordered(part, by=self.time)
             names = self.columns(kept)
-            # Kept with its time, a first value has one component more than without.
+            # A first value that is kept with its time has one extra component.
             columns.append(names[1:] if kept.kind.endswith("_valid_at") else names)
         return call.spark_lower(columns, argument_types(call, self.types))
 
     @cached_property
     def needs(self) -> dict[int, tuple[int, ...]]:
-        """Of each target, by number, the positions of the parts that its queries ask for."""
+        """For each target, by number, the positions of the parts that its queries need."""
         asked: dict[int, set[int]] = {}
         for query, (_, number) in zip(self.queries, self.places, strict=True):
             asked.setdefault(number, set()).update(
@@ -153,13 +153,13 @@ class Layout:
 
     @property
     def has_maximum(self) -> bool:
-        """Whether some are sessions with a maximum, which Spark itself has not."""
+        """Whether some windows are sessions with a maximum, which Spark does not have."""
         windows = (query.window for query in self.queries)
         return any(isinstance(window, Session) and window.maximum for window in windows)
 
     @property
     def has_ends(self) -> bool:
-        """Whether combined partials have an `end`, because not every start tells it."""
+        """Whether combined partials have an `end`, because the start does not determine it."""
         return not all(query.window.has_fixed_length for query in self.queries)
 
     def progressions(self) -> tuple[tuple[int, int], ...]:
@@ -173,7 +173,7 @@ class Layout:
 
 
 def parts_of(call: Aggregate, types: Mapping[str, str]) -> tuple[Part, ...]:
-    """A call's parts, given the types of the arguments as far as they are known."""
+    """A call's parts, given the known types of its arguments."""
     return call.parts_for(argument_types(call, types))
 
 

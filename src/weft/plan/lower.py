@@ -1,4 +1,4 @@
-"""From combined partials to the plain query's columns, in SQL."""
+"""Spark SQL that computes the plain query's columns from combined partials."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weft.query.syntax.writer import write
 
 
 def can_lower(layout: Layout, query: Query) -> bool:
-    """Whether SQL gives every answer of the query exactly."""
+    """Whether SQL can compute every answer of the query exactly."""
     return all(layout.answer(call) is not None for call in query.calls)
 
 
@@ -42,8 +42,8 @@ def lowered(layout: Layout, query: Query, axis: TimeAxis) -> Steps:
 def having_condition(layout: Layout, query: Query, axis: TimeAxis) -> str | None:
     """SQL of HAVING over the columns of combined partials, or None where there is none.
 
-    Names of keys and of the window stand for what makes them: in a long table many queries are
-    asked of one row, and each calls its columns as it likes.
+    Names of keys and of the window are replaced by their expressions, because one row of a long
+    table serves many queries, each with its own column names.
     """
     having = query.having_filter
     if having is None:

@@ -1,4 +1,4 @@
-"""Options by name: a misspelt one is answered with the one that was meant."""
+"""Checks option names; the error for a misspelt name suggests the right one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def meant(name: str, accepted: Iterable[str]) -> str:
-    """The end of a message about a name that is not known: what was meant, or what there is.
+    """The end of a message about an unknown name: a suggestion, or the accepted names.
 
     >>> meant("stratgy", ["rate", "strategy"])
     "did you mean 'strategy'?"
@@ -27,7 +27,7 @@ def meant(name: str, accepted: Iterable[str]) -> str:
 
 
 def given(**options: Any) -> dict[str, Any]:
-    """The options that are not None: those that somebody gave.
+    """The options that were given: those that are not None.
 
     >>> given(rate=5.0, strategy=None)
     {'rate': 5.0}
@@ -36,7 +36,7 @@ def given(**options: Any) -> dict[str, Any]:
 
 
 def named_options(function: Function) -> Function:
-    """Refuse keywords that a function does not have, with the ones that were meant."""
+    """Refuse keywords that a function does not have, and suggest similar ones."""
     accepted = [
         parameter.name
         for parameter in signature(function).parameters.values()

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, str], None]
 COVERAGE = ("coverage", "factor")
 FACTOR_LIMIT = 2_000
-"""`auto` does not try a coverage graph over more windows than this: it is quadratic."""
+"""`auto` does not try a coverage graph over more windows than this, because it is quadratic."""
 POLISH_LIMIT = 400
 """`auto` polishes a weave plan of at most this many queries."""
 POLISH_HARD = 32
-"""A polish ends after so many hard edge rates: about a second."""
+"""The local search that polishes a plan stops after this many hard edge rates, about a second."""
 
 
 def strategies() -> tuple[str, ...]:
-    """The names that `optimize(strategy=...)` takes."""
+    """The names that `optimize(strategy=...)` accepts."""
     from weft.plan.search import SEARCHES
 
     return (*SEARCHES, *COVERAGE, "auto")
@@ -65,12 +65,12 @@ def optimize(
 
     `queries` are `Query` objects, bare `Window` objects, or a `WindowTable` of arrays.
     `keys="union"` lets queries with different group-by keys share a tree over all their keys,
-    `"separate"` does not, `"auto"` takes the cheaper where the cost model can tell
+    `"separate"` does not, `"auto"` takes the cheaper one if the cost model can compare them
     (`cost="engine"`). `engine` limits `auto` to plans that this engine can run; `finals` is the
     structure that combines slices into answers, which `cost="engine"` prices. `polish` runs a
-    local search after the strategy. `add` and `drop` plan from scratch where the changed plan would
-    cost over `tolerance` more, which `tolerance_rule` estimates (see `weft.plan.incremental`).
-    Further options go to the strategy.
+    local search after the strategy. `add` and `drop` plan from scratch when the changed plan is
+    estimated to cost more than that by over `tolerance`; `tolerance_rule` is how this is estimated
+    (see `weft.plan.incremental`). Further options go to the strategy.
 
     >>> windows = [Window(range=16, slide=4), Window(range=10, slide=5), Window(range=8, slide=4)]
     >>> plan = optimize(windows, rate=1.2, strategy="weave")
@@ -108,7 +108,7 @@ def optimize(
 
 
 def _check_search_options(strategy: str, given: dict[str, Any]) -> None:
-    """A strategy takes its own options and no others; a misspelt one must not be lost."""
+    """Refuse options that the strategy does not have: a misspelt one must not be ignored."""
     from inspect import signature
 
     from weft.plan.search import SEARCHES
@@ -126,7 +126,7 @@ def _check_search_options(strategy: str, given: dict[str, Any]) -> None:
 
 
 def plan_request(request: Request, progress: Progress | None = None) -> Plan:
-    """Plan what was asked by its strategy; `auto` takes the cheapest of several."""
+    """Plan the request with its strategy; `auto` takes the cheapest of several plans."""
     strategy = request.options.strategy
     if strategy != "auto":
         return _plan_by(request, strategy, progress)
@@ -171,7 +171,7 @@ def _search(request: Request, progress: Progress | None) -> Plan:
     for rows in request.groups():
         table, models = request.table.take(rows), request.models(rows)
         if options.strategy in ("no_share", "share_all"):
-            models = models[:1]  # they do not look at costs
+            models = models[:1]  # these strategies ignore costs
         candidates: list[Grouping] = []
         for cost in (model.linear for model in models):
             grouping = SEARCHES[options.strategy](table, cost, **arguments, **options.search)
@@ -236,7 +236,7 @@ def _cover(request: Request) -> Plan:
     for tree, rows in enumerate(groups):
         labels[rows] = tree
         if request.queries is not None and not request.queries[rows[0]].window.has_fixed_length:
-            # No window covers a session, nor one of a calendar.
+            # Sessions and calendar windows are never computed from other windows.
             rates[tree] = measure(request.table.take(rows)).value
             continue
         coverages[tree] = weave_coverage(
@@ -262,7 +262,7 @@ def _cover(request: Request) -> Plan:
 
 
 def _semantics(request: Request, rows: npt.NDArray[np.intp]) -> Any:
-    """Overlapping upstream windows are fine only for aggregates that may see a row twice."""
+    """Upstream windows may overlap only if every aggregate may count a row twice."""
     if request.queries is None:
         return "partitioned"
     from weft.algebra.registry import monoid_of

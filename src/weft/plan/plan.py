@@ -31,7 +31,7 @@ class PlanReport:
     """How the plan came about."""
 
     strategy: str
-    """The strategy that made it, also where `auto` chose."""
+    """The strategy that made the plan; with `auto`, the one that it chose."""
     edges: str
     seconds: float
     evaluations: int
@@ -58,9 +58,9 @@ class Plan:
     """The coverage plan of each tree that has one."""
     report: PlanReport
     curves: tuple[tuple[tuple[int, float], ...], ...] = ()
-    """Per sharing group, (queries, cost) of its plans from scratch: what changes are judged by."""
+    """Per sharing group, (queries, cost) of its plans from scratch, to judge changed plans by."""
     floors: tuple[float, ...] = ()
-    """Per sharing group, what a plan from scratch costs at the least; none before a change."""
+    """Per sharing group, a lower bound of the cost of a plan from scratch; empty until a change."""
 
     def __post_init__(self) -> None:
         if len(self.labels) != len(self.request.table):
@@ -68,17 +68,17 @@ class Plan:
 
     @property
     def strategy(self) -> str:
-        """The strategy that made the plan, also where `auto` chose."""
+        """The strategy that made the plan; with `auto`, the one that it chose."""
         return self.report.strategy
 
     @property
     def rate(self) -> float:
-        """Rows per second (per unit on an integer axis) that it was planned for."""
+        """Rows per second (per unit on an integer axis) that the plan was made for."""
         return self.request.options.rate
 
     @property
     def queries(self) -> tuple[Query, ...]:
-        """The queries, where the plan was made of queries and not of bare windows."""
+        """The queries; empty if the plan was made of bare windows."""
         return self.request.queries or ()
 
     @cached_property
@@ -90,12 +90,12 @@ class Plan:
 
     @cached_property
     def groups(self) -> list[npt.NDArray[np.intp]]:
-        """The positions of the queries by what they may share with."""
+        """The positions of the queries of each sharing group."""
         return self.request.groups()
 
     @cached_property
     def _priced(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Per tree: its cost, and the cost of its queries each on its own."""
+        """Per tree: its cost, and the summed cost of its queries without sharing."""
         cost = np.zeros(len(self.edge_rates))
         alone = np.zeros(len(self.edge_rates))
         single = single_edge_rates(self.request.table)
@@ -130,7 +130,7 @@ class Plan:
 
     @cached_property
     def costs(self) -> dict[str, float]:
-        """The plan's cost beside those of not sharing at all and of sharing all that may share."""
+        """The cost of the plan, of not sharing at all, and of sharing everything that may share."""
         share_all = 0.0
         for rows in self.groups:
             model = self.request.model(rows)
@@ -146,7 +146,7 @@ class Plan:
 
     @cached_property
     def trees(self) -> Sequence[Tree]:
-        """The trees; each is put together when looked at, so a million of them cost nothing."""
+        """The trees; each `Tree` is created on access, so a million of them cost nothing."""
         return _Trees(self)
 
     def tree_of(self, name: str) -> Tree:
@@ -154,7 +154,7 @@ class Plan:
         return self.trees[int(self.labels[self.position(name)])]
 
     def position(self, name: str) -> int:
-        """The position of the query with this name (case-insensitive, as names are)."""
+        """The position of the query with this name, without regard to case."""
         names = self.request.names
         if isinstance(names, RowNames):
             digits = name[1:] if name[:1].lower() == "q" else ""
@@ -240,9 +240,9 @@ class Plan:
     ) -> str:  # fmt: skip
         """The plan as a script of Spark SQL that answers every query from `table`.
 
-        After its statements, each query's answers are in the view of its name. `kind` is that of
-        the `time` column ("timestamp", "timestamp_ntz", "date", "integer"); `types` (of a loom:
-        `loom.types()`) are those of the aggregates' arguments, which decimals need.
+        The script creates a view of each query's answers, with the query's name. `kind` is the
+        type of the `time` column ("timestamp", "timestamp_ntz", "date", "integer"); `types` (from
+        `loom.types()`) are the types of the aggregates' arguments, needed for decimals.
         """
         from weft.plan.sql import to_sql
 

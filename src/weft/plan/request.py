@@ -1,4 +1,4 @@
-"""What the optimizer was asked: the queries as arrays, and the options."""
+"""The input of the optimizer: the queries as arrays, and the options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ToleranceRule = Literal["middle", "slope"]
 
 
 class RowNames(Sequence[str]):
-    """Names `q1`, `q2`, ... of queries that were given as bare windows, made when looked at."""
+    """Names `q1`, `q2`, ... of queries that were given as bare windows, created on access."""
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -59,10 +59,10 @@ class Options:
     polish: bool = False
     tolerance: float = 0.2
     tolerance_rule: ToleranceRule = "middle"
-    """What a changed plan is compared with (`Incremental`)."""
+    """How the cost that a changed plan is compared with is estimated (see `Incremental`)."""
     engine: Engine | None = None
     finals: str = "auto"
-    """The structure from slices to answers, which the engine's cost model prices."""
+    """The structure that combines slices into answers, which the engine's cost model prices."""
     search: dict[str, Any] = field(default_factory=dict)
     """Options of the strategy itself, such as `start` of a local search."""
 
@@ -143,17 +143,18 @@ class Request:
         )
 
     def groups(self) -> list[npt.NDArray[np.intp]]:
-        """Positions of the queries by what they may share with."""
+        """The positions of the queries of each sharing group."""
         if self.queries is None:
             return [np.arange(len(self.table))] if len(self.table) else []
         listed = self.compatibility.groups(self.queries)
         return [np.array(positions, dtype=np.intp) for positions in listed]
 
     def models(self, rows: npt.NDArray[np.intp]) -> list[CostModel]:
-        """The cost model of one group, linearised for few queries a tree and for all in one.
+        """The cost models of one group, linearised for small trees and for one tree of all queries.
 
-        Partials grow less than edges do, so a straight line through a query of its own makes
-        large trees look dear, and one through them all makes small ones look cheap.
+        The number of partials grows more slowly than the edge rate, so a model linearised at a
+        single query overestimates large trees, and one linearised at all queries underestimates
+        small ones.
         """
         first = self.model(rows)
         if not isinstance(first, EngineCost):
@@ -180,7 +181,7 @@ class Request:
             table.slide.astype(np.float64),
             rate=rate,
             groups=options.statistics.groups_of(keys),
-            # Rows of one predicate are one fragment, whatever else was counted.
+            # With a single predicate there is one fragment, whatever the statistics say.
             fragments=float(len(predicates) if known is None else known)
             if len(predicates) > 1
             else 1.0,

@@ -1,13 +1,13 @@
-"""How large the numbers were that a floating answer was made of, to judge its digits by."""
+"""The scale of a floating-point answer's inputs, by which its rounding error is judged."""
 
 from __future__ import annotations
 
 from weft.algebra.aggregate import Aggregate
 from weft.query.query import Query
 
-# Over {0} and {1}, the arguments as doubles, and {where}. Where a variance is near zero its digits
-# are lost in proportion to the squares that it was made of; a standard deviation loses half as
-# many digits again, and a correlation in proportion to how little its arguments vary.
+# Over {0} and {1}, the arguments as doubles, and {where}. A variance near zero loses digits in
+# proportion to the squares that it was computed from; a standard deviation loses half as many
+# digits again, and a correlation loses digits in proportion to how little its arguments vary.
 _VARIES = "coalesce(max({0} * {0}){where} / nullif(var_pop({0}){where}, 0D), 0D)"
 _SLOPE = "max({0} * {0} + {1} * {1}){where} / nullif(var_pop({1}){where}, 0D)"
 _SCALES = {

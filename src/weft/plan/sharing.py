@@ -19,12 +19,12 @@ Parts = Literal["compatible", "equal"]
 class Compatibility:
     """What two queries must have in common to share a tree.
 
-    - `axis`, and the kind of window: always. Sessions are put together from slices of their own.
+    - `axis`, and the kind of window: always. Sessions have slices of a different kind.
     - keys: with `keys="separate"` the same group-by keys; with `"union"` a tree aggregates by
-      the union of its queries' keys and every query folds away the keys that it did not ask for.
+      the union of its queries' keys, and every query combines over the keys that it does not have.
     - parts: a tree's partial holds the union of its queries' lifted parts, so bounded parts are
-      always compatible. Parts without a bound (collected values, exact distinct) would be carried
-      by every slice, so they are shared only among queries that have the same ones. With
+      always compatible. Parts without a size bound (collected values, exact distinct) would be
+      stored in every slice, so only queries with the same unbounded parts share. With
       `parts="equal"` the lifted parts must be equal, which is what the papers assume.
     - predicates: any, through fragments; with `predicates="equal"` (coverage plans compute a
       window from another window's rows) they must be the same.
@@ -35,7 +35,7 @@ class Compatibility:
     predicates: Literal["fragments", "equal"] = "fragments"
 
     def signature(self, query: Query) -> tuple[tuple[str, object], ...]:
-        """Queries share exactly if their signatures are equal; entries name what is compared."""
+        """Two queries may share if and only if their signatures are equal; entries are named."""
         from weft.algebra.registry import monoid_of
 
         heavy = frozenset(part for part in query.parts if not monoid_of(part).bounded)
@@ -54,7 +54,7 @@ class Compatibility:
         return tuple(entries)
 
     def groups(self, queries: Sequence[Query]) -> list[list[int]]:
-        """Positions of the queries by what they may share with, in order of appearance."""
+        """The positions of the queries of each sharing group, in order of appearance."""
         found: dict[object, list[int]] = {}
         for position, query in enumerate(queries):
             found.setdefault(self.signature(query), []).append(position)
@@ -69,9 +69,9 @@ class Compatibility:
 
 
 def kind_of(window: Window, *, covers: bool = False) -> str:
-    """What windows must have in common, beside their axis, to be made of the same slices.
+    """What windows must have in common, besides their axis, to be computed from the same slices.
 
-    With `covers` windows are made of windows, which calendar windows are not.
+    With `covers`, to be computed from one another, which calendar windows cannot be.
     """
     if isinstance(window, Session):
         return "sessions"

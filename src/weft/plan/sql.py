@@ -31,9 +31,9 @@ def to_sql(
 ) -> str:
     """The script that answers every query of the plan from `table` with Spark SQL alone.
 
-    Run its statements in order; then each query's answers are in the view of its name. `types`
-    are Spark's names of the types of the aggregates' arguments, by normalised SQL: they decide the
-    exact type of sums and means of decimals.
+    Its statements, run in order, create a view of each query's answers, with the query's name.
+    `types` maps the aggregates' arguments, as normalised SQL, to the names of their Spark types;
+    they determine the exact type of sums and means of decimals.
 
     >>> from weft.plan.optimizer import optimize
     >>> from weft.query.query import Query
@@ -59,7 +59,7 @@ def to_sql(
 def views(
     plan: Plan, tree: Tree, axis: TimeAxis, table: str, types: Mapping[str, str] | None
 ) -> Iterator[View]:
-    """The views of one tree: slices or windows from windows, then the answers of its queries."""
+    """The views of one tree: slices (or windows from windows), then its queries' answers."""
     queries = [plan.queries[int(row)] for row in tree.rows]
     for query in queries:
         if isinstance(query.window, Session):

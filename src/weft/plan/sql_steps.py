@@ -1,4 +1,4 @@
-"""A tree in SQL: slices, grouping sets, windows from slices, windows from windows."""
+"""A tree in SQL: slices, grouping sets, windows from slices, and windows from windows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ GREATEST_LIMIT = 8
 
 
 def slice_start(progressions: Sequence[tuple[int, int]], time: str) -> str:
-    """SQL of the start of the slice that holds `time`, SQL of a long: the latest edge before it.
+    """SQL of the start of the slice that contains `time` (SQL of a long): the latest edge so far.
 
     >>> slice_start([(0, 5), (2, 7)], "t")
     'greatest(t - pmod(t - 0L, 5L), t - pmod(t - 2L, 7L))'
@@ -31,13 +31,13 @@ def slice_start(progressions: Sequence[tuple[int, int]], time: str) -> str:
 
 
 def computed_edge(progressions: Sequence[tuple[int, int]], time: str) -> str:
-    """The latest edge at or before a time, each progression by a term of its own."""
+    """SQL of the latest edge at or before a time, with one term per progression."""
     edges = [f"{time} - pmod({time} - {offset}L, {step}L)" for offset, step in progressions]
     return edges[0] if len(edges) == 1 else f"greatest({', '.join(edges)})"
 
 
 def listed_edge(progressions: Sequence[tuple[int, int]], time: str) -> str:
-    """The same over a list of the progressions in one literal: slower, of any length."""
+    """The same with all progressions in one literal: slower, but for any number of them."""
     listed = json.dumps([{"a": offset, "s": step} for offset, step in progressions])
     table = f"from_json('{listed}', 'array<struct<a:bigint,s:bigint>>')"
     return f"array_max(transform({table}, e -> {time} - pmod({time} - e.a, e.s)))"
@@ -57,7 +57,7 @@ def signature(predicates: Sequence[str | None]) -> str:
 
 
 def slices(layout: Layout, axis: TimeAxis) -> Steps:
-    """The partials of every slice, fragment and key, from rows."""
+    """Computes the partials of every slice, fragment and group from rows."""
     one = len(layout.predicates) == 1
     steps: list[Step] = [_rows(layout, axis)]
     columns = [(slice_start(layout.progressions(), axis.units()), "weft_slice")]
@@ -71,7 +71,7 @@ def slices(layout: Layout, axis: TimeAxis) -> Steps:
 
 
 def _rows(layout: Layout, axis: TimeAxis) -> Where:
-    """The rows that have a time and, where there is one predicate for all, satisfy it."""
+    """Keep the rows that have a time and satisfy the predicate, if all queries have the same."""
     condition = f"{axis.quoted} IS NOT NULL"
     if len(layout.predicates) == 1 and layout.predicates[0] is not None:
         condition += f" AND ({layout.predicates[0]})"
@@ -97,21 +97,21 @@ def merges(layout: Layout, order: str) -> Columns:
 
 
 def folded(layout: Layout, grouping_set: GroupingSet) -> Steps:
-    """The partials of a grouping set, from the tree's: the keys that it does not ask for go."""
+    """Computes the partials of a grouping set by combining over the keys that it does not have."""
     names = ["slice", *([] if len(layout.predicates) == 1 else ["fragment"])]
     names += [f"k{i}" for i in grouping_set.keys]
     return (Group(same(names), (*bounds(layout), *merges(layout, "slice"))),)
 
 
 def bounds(layout: Layout, first: str = "first", last: str = "last") -> Columns:
-    """The first and last time of slices that sessions are made of; none for other windows."""
+    """The first and last time of slices for sessions; no columns for other windows."""
     if not layout.is_session:
         return ()
     return ((f"min({first})", "first"), (f"max({last})", "last"))
 
 
 def windows(layout: Layout, grouping_set: GroupingSet) -> Steps:
-    """The combined partials of every window, from its slices: each slice goes to its windows."""
+    """Computes the combined partials of every window by copying each slice to its windows."""
     steps: list[Step] = []
     if len(layout.predicates) == 1:
         steps.append(Extend(((f"explode({_targets(grouping_set.targets)})", "q"),)))
@@ -134,7 +134,7 @@ _TARGET = "struct<n:int,r:bigint,s:bigint,o:bigint>"
 
 
 def _targets(targets: Sequence[WindowSpec]) -> str:
-    """Targets as one literal: folded by the optimizer, whereas a thousand structs are not."""
+    """Targets as one literal, which Spark folds to a constant; a thousand structs it does not."""
     return f"from_json('{json.dumps([_plain(t) for t in targets])}', 'array<{_TARGET}>')"
 
 
@@ -149,7 +149,7 @@ def _plain(target: WindowSpec) -> dict[str, int]:
 
 
 def instances(layout: Layout, window: Window, axis: TimeAxis) -> Steps:
-    """The partials of a window's instances, from rows: the root of a coverage plan."""
+    """Computes the partials of a window's instances from rows: the root of a coverage plan."""
     keys = [(key, f"weft_k{i}") for i, key in enumerate(layout.keys)]
     since = f"pmod(weft_time - {window.phase}L, {window.slide}L)"
     last = f"weft_time - {window.range}L + 1L"
@@ -169,9 +169,9 @@ def instances(layout: Layout, window: Window, axis: TimeAxis) -> Steps:
 def covered(
     layout: Layout, coverage: CoveragePlan, axis: TimeAxis
 ) -> tuple[list[Steps], list[Steps]]:
-    """The windows of a coverage plan that are made from rows, and a step for each depth below.
+    """The windows of a coverage plan that are computed from rows, and one step for each depth.
 
-    The union of the first is what the steps, one after the other, make every answer from.
+    The steps, applied in order to the union of the former, compute every answer.
     """
     roots, *deeper = coverage.by_depth()
     number = numbers(layout, coverage)
@@ -183,17 +183,17 @@ def covered(
 
 
 def numbers(layout: Layout, coverage: CoveragePlan) -> list[int]:
-    """The target of each node; factor windows, which nobody asked for, come after the others."""
+    """The target of each node; factor windows, which no query requested, come last."""
     known = {target.window: target.number for target in layout.grouping_sets[0].targets}
     asked = [known[coverage.windows[node]] for node in coverage.asked]
     return asked + [max(asked) + 1 + number for number in range(len(coverage.factors))]
 
 
 def level(layout: Layout, coverage: CoveragePlan, nodes: Sequence[int]) -> Steps:
-    """The instances of some windows from those of their upstreams, and every answer before them.
+    """Computes the instances of some windows from their upstreams, and passes earlier answers on.
 
-    All windows at one depth are made in one step, which hands the answers through that are there
-    already: so what two windows are made from is computed once, whatever Spark makes of a union.
+    All windows at one depth are computed in one step, so that an upstream of two windows is
+    computed once, however Spark executes a union.
     """
     number = numbers(layout, coverage)
     sends: list[list[dict[str, int]]] = [[] for _ in range(max(number) + 1)]
@@ -204,8 +204,9 @@ def level(layout: Layout, coverage: CoveragePlan, nodes: Sequence[int]) -> Steps
         assert up is not None
         assert link is not None
         for first, last in _runs(link):
-            # Of the instances f to l before a piece, every t units, those at an edge o + i * s take
-            # it: begin at a multiple of a, go on in steps of b, and keep the ones that do.
+            # A piece is used by the instances that start f to l before it, t units apart, if they
+            # are at an edge o + i * s. Candidates begin at a multiple of a, in steps of b, and the
+            # condition below keeps those that use it.
             whole = window.slide % link.step == 0
             sends[number[up]].append(
                 {"n": number[node], "f": first, "l": last, "t": link.step, "s": window.slide,
@@ -234,11 +235,11 @@ def _runs(link: Link) -> list[tuple[int, int]]:
 
 
 def tagged(layout: Layout, target: int) -> Steps:
-    """A window's instances as the answers of a target."""
+    """Adds the number of a target to a window's instances."""
     names = ["start", *(f"k{i}" for i in range(len(layout.keys))), *layout.part_columns]
     return (Project(((str(target), "target"), *same(names))),)
 
 
 def same(names: Sequence[str]) -> Columns:
-    """Columns as they are."""
+    """Columns unchanged."""
     return tuple((name, name) for name in names)

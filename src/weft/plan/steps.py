@@ -1,4 +1,4 @@
-"""A relation made from another in small steps, which are SQL text and DataFrame calls alike."""
+"""Steps that make one relation from another; each can be SQL text or a DataFrame call."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Where:
 
 @dataclass(frozen=True)
 class Extend:
-    """Add columns to those that are there; one may be `explode(...)`, which makes rows."""
+    """Add columns to the existing ones; one may be `explode(...)`, which multiplies rows."""
 
     columns: Columns
 
 
 @dataclass(frozen=True)
 class Project:
-    """Keep just these columns."""
+    """Keep only these columns."""
 
     columns: Columns
 

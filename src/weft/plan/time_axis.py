@@ -1,4 +1,4 @@
-"""The time column in SQL, as integers and back: what Spark's `window()` does to each type."""
+"""Converts the time column to integers and back, in SQL, as Spark's `window()` does by type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = Literal["timestamp", "timestamp_ntz", "date", "integer"]
 
 @dataclass(frozen=True)
 class TimeAxis:
-    """The time column that windows are cut on, and its type.
+    """The time column that windows are defined on, and its type.
 
     Law: `instant(units())` is the time as `window()` sees it. Dates are timestamps at midnight in
     the session's time zone, as `window()` makes them. On an integer axis instants are longs.
@@ -26,7 +26,7 @@ class TimeAxis:
 
     @property
     def axis(self) -> Axis:
-        """Which windows fit: those on time, or those on integers."""
+        """The axis that windows must be on: time, or integers."""
         return "integer" if self.kind == "integer" else "time"
 
     @property
@@ -42,8 +42,8 @@ class TimeAxis:
             return f"unix_micros(CAST({self.quoted} AS TIMESTAMP))"
         if self.kind == "integer":
             return f"CAST({self.quoted} AS BIGINT)"
-        # There is no unix_micros of a TIMESTAMP_NTZ, and a cast to TIMESTAMP would move the times
-        # that the session's zone skips. The difference of two is exact, whatever the zone.
+        # Spark has no unix_micros of a TIMESTAMP_NTZ, and a cast to TIMESTAMP would move the times
+        # that the session's time zone skips. The difference of two TIMESTAMP_NTZ is exact.
         since = f"({self.quoted} - TIMESTAMP_NTZ'1970-01-01 00:00:00')"
         return (
             f"(extract(DAY FROM {since}) * 86400000000L + extract(HOUR FROM {since}) * 3600000000L"
@@ -52,16 +52,16 @@ class TimeAxis:
         )
 
     def edge_units(self, edge: str) -> str:
-        """SQL of a window's start or end, which is SQL of a typed instant, as a long."""
+        """SQL of a long for `edge`, SQL of the start or end (a typed instant) of a window."""
         kind: Kind = "timestamp" if self.kind == "date" else self.kind  # as `window()` makes it
         return TimeAxis("", kind).units().replace("``", edge)
 
     def instant(self, units: str) -> str:
-        """SQL of the typed instant at `units`, SQL of a long."""
+        """SQL of the typed instant for `units`, SQL of a long."""
         if self.kind == "integer":
             return f"CAST({units} AS BIGINT)"
         if self.kind == "timestamp_ntz":
-            # A TIMESTAMP_NTZ takes an interval without asking for a zone.
+            # Adding an interval to a TIMESTAMP_NTZ does not depend on a time zone.
             parts = f"{units} DIV 86400000000, 0, 0, ({units} % 86400000000) / 1000000.0BD"
             return f"(TIMESTAMP_NTZ'1970-01-01 00:00:00' + make_dt_interval({parts}))"
         return f"timestamp_micros({units})"
@@ -75,7 +75,7 @@ class TimeAxis:
         return f"named_struct('start', {self.instant(start)}, 'end', {self.instant(end)})"
 
     def of_query(self, window: Window) -> str:
-        """SQL of the window of a row of combined partials: their `start`, and maybe their `end`."""
+        """SQL of the window struct of a row of combined partials, from `start` and maybe `end`."""
         if window.has_fixed_length:
             return self.window("start", window.range)
         return self.session("start", "end")

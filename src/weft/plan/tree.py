@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 class Tree:
     """Queries that share one set of slices, and what that costs per unit of time.
 
-    `edge_rate` is None for a tree of a coverage plan, which is computed window from window
-    instead of from slices; `coverage` then says how.
+    `edge_rate` is None for a tree of a coverage plan, whose windows are computed from one another
+    instead of from slices; `coverage` then describes how.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Tree:
 
     @property
     def saved(self) -> float:
-        """What sharing saves against a tree for each query."""
+        """What the tree saves compared with one tree for each query."""
         return self.unshared_cost - self.cost
 
     def to_dict(self) -> dict[str, Any]:

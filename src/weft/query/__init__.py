@@ -1,4 +1,4 @@
-"""What is asked: windows, aggregates, predicates, queries and workloads.
+"""Queries: windows, aggregates, predicates, queries and workloads.
 
 Pure Python and NumPy: nothing here plans, runs or imports Spark.
 """

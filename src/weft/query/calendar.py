@@ -14,7 +14,7 @@ from weft.query.window import Window
 from weft.query.zone import DAY, zone_of
 
 SESSION = "session"
-"""In place of a zone: that of the Spark session, which is not known when a text is read."""
+"""Placeholder for the Spark session's time zone, which is not known when SQL is parsed."""
 _UNITS: dict[str, tuple[Unit, int]] = {
     "day": ("day", 1),
     "week": ("day", 7),
@@ -24,7 +24,7 @@ _UNITS: dict[str, tuple[Unit, int]] = {
 }
 _LENGTH = re.compile(r"(?:interval\s+)?([+-]?\d{1,7})\s*([a-z]+?)s?", re.IGNORECASE)
 _MEAN = {"day": DAY, "month": 2_629_746_000_000}
-"""How long they are on average, in microseconds: the Gregorian year has 365.2425 days."""
+"""Their average lengths in microseconds: a Gregorian year has 365.2425 days."""
 _MONDAY = -3
 """The Monday of the week of 1970-01-01."""
 _ACCEPTED = "whole days, weeks, months, quarters or years, such as '3 months'"
@@ -40,10 +40,10 @@ class Calendar(Window):
     23 or 25 hours when clocks change, as with Spark's `date_trunc`. Range and slide are both in
     days and weeks, or both in months, quarters and years. Without a slide the window tumbles.
 
-    `range` and `slide` in microseconds are means, for estimates; the instances are exact. **Slices
-    are cut wherever a day of the zone may begin**, at as many times of day as its clocks have
-    offsets. These are progressions like those of other windows, so calendar windows share slices
-    with all of them.
+    `range` and `slide` in microseconds are averages, for estimates; the instances are exact.
+    **Slices are cut wherever a day of the zone may begin**: at one time of day for each UTC offset
+    of the zone. These edges are progressions like those of other windows, so calendar windows can
+    share slices with them.
 
     >>> c = Calendar(range="3 months", slide="1 month", zone="Europe/Berlin")
     >>> c
@@ -57,7 +57,7 @@ class Calendar(Window):
     """
 
     unit: Unit
-    """What range and slide are counted in; the fields below are such counts."""
+    """The unit of range and slide; the fields below count these units."""
     count: int
     step: int
     start: int
@@ -113,22 +113,22 @@ class Calendar(Window):
         first, last = midnights[0], midnights[-1]
         if len(midnights) == 1:
             return Window.of_units(DAY, DAY, first)
-        if len(midnights) == 2:  # longer than its slide, so that it leaves no gaps
+        if len(midnights) == 2:  # a range longer than the slide, so that there are no gaps
             return Window.of_units(DAY + last - first, DAY, first)
         step = gcd(DAY, *(midnight - first for midnight in midnights))
         return Window.of_units(step, step, first % step)
 
     def progressions(self) -> tuple[tuple[int, int], ...]:
-        """The edges of its slices: more than its own, which are no progression."""
+        """The edges of its slices; more than the window's own edges, which form no progression."""
         return self.cut.progressions()
 
     def in_zone(self, zone: str) -> Calendar:
-        """The same windows by the calendar of another zone."""
+        """The same windows in another time zone."""
         return Calendar(**{**self.to_dict(), "zone": zone})
 
     @property
     def has_fixed_length(self) -> bool:
-        """Never: months differ in length, and days where clocks change."""
+        """Never, because months differ in length, and days when clocks change."""
         return False
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Calendar(Window):
 
 
 def is_calendar(text: object) -> bool:
-    """Whether a length is one that only calendars have: in months, quarters or years.
+    """Whether a length needs a calendar window: one in months, quarters or years.
 
     >>> is_calendar("1 quarter"), is_calendar("1 day"), is_calendar("10 minutes")
     (True, False, False)
@@ -172,7 +172,7 @@ def _length(field: str, text: str, *, signed: bool = False) -> tuple[int, Unit, 
 
 
 def _words(number: int, unit: Unit, weekly: bool) -> str:
-    """A number of days or months in the largest unit that it is whole in.
+    """A number of days or months in the largest unit of which it is a multiple.
 
     >>> _words(24, "month", False), _words(1, "day", False), _words(14, "day", True)
     ('2 years', '1 day', '2 weeks')

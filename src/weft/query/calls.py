@@ -1,4 +1,4 @@
-"""Aggregate calls as written, made into aggregates or refused."""
+"""Converts aggregate calls in SQL to aggregates, or refuses them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from weft.query.syntax.writer import write
 
 
 def is_aggregate(node: Node) -> bool:
-    """Whether a node calls an aggregate, served or not."""
+    """Whether a node calls an aggregate, supported or not."""
     return isinstance(node, Call) and function_name(node) in AGGREGATES
 
 
@@ -49,7 +49,7 @@ def make_aggregate(sql: str, call: Call) -> Aggregate:
     if name == "count_if":
         if len(args) != 1:
             raise _fail(sql, call, "count_if takes one condition")
-        # FILTER comes first, as in Spark: what it keeps out, the condition never sees.
+        # FILTER comes first, as in Spark: the condition is not evaluated on rows it excludes.
         where = args[0] if where is None else Op("AND", (where, args[0]), at=where.at)
         name, args = "count", (Star(at=call.at),)
     elif name.startswith("regr_"):
@@ -75,10 +75,10 @@ _TAKE_ORDER = ("listagg", "string_agg", "mode", "percentile_cont", "percentile_d
 
 
 def _of_pairs(sql: str, call: Call, name: str) -> tuple[str, tuple[Node, ...]]:
-    """A regression's function and arguments: its means are those of the pairs without a null.
+    """A regression's function and arguments: its means are over the pairs without a null.
 
-    That is how Spark defines them; a mean of decimals is then one. The other is cast because
-    Spark casts it, and a text that is no number is null or an error.
+    Spark defines them so; the mean of a decimal argument is a decimal. The other argument is cast
+    as in Spark, where a string that is not a number becomes null or an error.
     """
     if len(call.args) != 2:
         raise _fail(sql, call, f"{name} takes 2 arguments, y and x, not {len(call.args)}")
@@ -92,7 +92,7 @@ def _of_pairs(sql: str, call: Call, name: str) -> tuple[str, tuple[Node, ...]]:
 
 
 def _function(name: str, args: tuple[Node, ...], options: tuple[Option, ...]) -> Function:
-    """The function of the catalogue that a name with such arguments and constants means."""
+    """The function of the catalogue for a name with these arguments and constants."""
     if name in ("median", "percentile_cont"):
         name = "percentile"
     if name in WITH_COUNT and options:
@@ -108,7 +108,7 @@ def _fail(sql: str, node: Node, message: str) -> AggregateError:
 
 
 def hint(name: str) -> str:
-    """What to call instead of a function that is not one of weft's aggregates."""
+    """A hint on what to use instead of a function that is not one of weft's aggregates."""
     if name in UNSERVED:
         return f": it {UNSERVED[name]}"
     near = get_close_matches(name, CALLABLE, n=3, cutoff=0.6)
@@ -118,7 +118,7 @@ def hint(name: str) -> str:
 
 
 def _variant(sql: str, call: Call, function: Function, ignoring: bool) -> Function:
-    """The function that DISTINCT or IGNORE NULLS makes of another."""
+    """The function to use for another with DISTINCT or IGNORE NULLS."""
     if call.nulls is not None and function.name not in IGNORING_NULLS:
         raise _fail(sql, call, f"{function.name} takes no {call.nulls} NULLS; first and last do")
     if ignoring:
@@ -137,7 +137,7 @@ def _variant(sql: str, call: Call, function: Function, ignoring: bool) -> Functi
 
 
 def _counted(sql: str, call: Call, function: Function, args: tuple[Node, ...]) -> tuple[Node, ...]:
-    """The arguments of a count: none where every row counts, which constants say too."""
+    """The arguments of a count; none if every row counts, as with constants that are not null."""
     stars = any(isinstance(arg, Star) for arg in args)
     if function.name != "count":
         if stars:
@@ -191,7 +191,7 @@ def _constants(
 
 
 def _ranks(sql: str, name: str, given: Node) -> tuple[Option, ...]:
-    """Whether one value is asked for or an array, and the ranks from 0 to 1."""
+    """Whether one value or an array is requested, and the ranks from 0 to 1."""
     several = isinstance(given, Call) and function_name(given) == "array"
     listed = given.args if isinstance(given, Call) and several else (given,)
     ranks = [_number(sql, name, "percentage", rank) for rank in listed]
@@ -202,7 +202,7 @@ def _ranks(sql: str, name: str, given: Node) -> tuple[Option, ...]:
 
 
 def _percentile(sql: str, call: Call, name: str) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
-    """What an exact percentile is of, and its constants: shape, direction, ranks."""
+    """The argument of an exact percentile, and its constants: shape, direction, ranks."""
     args = call.args
     if name == "median" and len(args) == 1:
         return args, ("value", "ASC", 0.5)
@@ -218,10 +218,10 @@ def _percentile(sql: str, call: Call, name: str) -> tuple[tuple[Node, ...], tupl
 
 
 def _mode(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
-    """What a mode is of, and which of several: the least (ASC), which Spark leaves open."""
+    """The argument of a mode, and its tie-break: by default the least (ASC), open in Spark."""
     args = call.args
     if not args and len(call.order) == 1:
-        # Spark reads it so: with DESC the greatest of several, else the least.
+        # As in Spark: with DESC the greatest of tied values, else the least.
         return (call.order[0].value,), (call.order[0].direction or "ASC",)
     flagged = len(args) == 2 and isinstance(args[1], Literal) and args[1].kind == "boolean"
     if call.order or not (len(args) == 1 or flagged):
@@ -234,7 +234,7 @@ def _mode(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
 
 
 def _listed(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]:
-    """The values that a text is made of, what orders them, and the separator and direction."""
+    """The arguments of listagg: values and order; and its constants: separator and direction."""
     args = call.args
     if len(args) not in (1, 2):
         raise _fail(sql, call, "listagg takes (x) or (x, separator)")
@@ -252,7 +252,7 @@ def _listed(sql: str, call: Call) -> tuple[tuple[Node, ...], tuple[Option, ...]]
         return args[:1], (separator, *(ways or ("ASC",)))
     if call.distinct:
         raise _fail(sql, call, "listagg(DISTINCT x): WITHIN GROUP is ORDER BY x, as in Spark")
-    # A struct, so that a row whose order is null is kept: it comes first.
+    # A struct, so that rows with a null order value are kept; they come first.
     by = Call("struct", tuple(one.value for one in call.order), at=call.order[0].at)
     return (args[0], by), (separator, *ways)
 

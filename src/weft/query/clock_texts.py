@@ -1,4 +1,4 @@
-"""Texts that Spark reads as the time at which the query runs: 'now', 'today' and the like."""
+"""Strings that Spark parses as the time at which the query runs: 'now', 'today' and so on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FUNCTIONS = frozenset(
 
 
 def clock_refusal(node: Node) -> str | None:
-    """Why a constant means the clock; None if it does not.
+    """Why a constant is refused because it means the current time; None if it does not.
 
     >>> from weft.query.syntax.reader import read_expression
     >>> clock_refusal(read_expression("CAST(' Now ' AS DATE)"))
@@ -37,7 +37,7 @@ def clock_refusal(node: Node) -> str | None:
 
 
 def _made(value: Node) -> str | None:
-    """Spark folds a text without columns before it looks for these words."""
+    """The value of a constant string expression, which Spark folds before parsing it as a time."""
     while isinstance(value, Op) and value.op == "PAREN":
         value = value.args[0]
     if isinstance(value, Literal):

@@ -33,7 +33,7 @@ ACCEPTED = (
 
 
 def parse_duration(value: Duration, field: str) -> int:
-    """Return `value` as integer microseconds (integers pass through as they are).
+    """Return `value` as integer microseconds (integers are returned unchanged).
 
     >>> parse_duration("1 hour 30 seconds", "range")
     3630000000
@@ -54,7 +54,7 @@ def parse_duration(value: Duration, field: str) -> int:
 
 
 def read_number(text: str) -> str | int:
-    """A duration in a text: a whole number stands for itself, on an integer axis.
+    """A duration in a text; an integer is returned as such, for an integer axis.
 
     >>> read_number("10 minutes"), read_number("10")
     ('10 minutes', 10)
@@ -72,7 +72,7 @@ def _parse_interval(text: str, field: str) -> int:
             raise WindowError(f"{field}={quoted(text)} is not a duration: accepted are {ACCEPTED}")
         sign, whole, fraction, unit = term.groups()
         longest = max(len(whole), len(fraction or ""))
-        if longest > DIGITS:  # before int(), which takes long over it or raises
+        if longest > DIGITS:  # before int(), which would be slow or raise
             raise WindowError(
                 f"{field}={quoted(text)} has a number of {longest:,} digits: at most {DIGITS} are "
                 f"accepted, in {ACCEPTED}"

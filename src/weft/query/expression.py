@@ -1,4 +1,4 @@
-"""SQL expressions: read, checked, and in a normal form that compares by meaning."""
+"""SQL expressions: parsed, checked, and normalised so that equal forms have equal meaning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from weft.query.syntax.writer import write
 
 
 def normalise(sql: str) -> str:
-    """The normal form of an expression over one row: equal texts are equal in meaning.
+    """The normal form of an expression over one row: equal normal forms have equal meaning.
 
     >>> normalise("50 < Volume")
     'volume > 50'
@@ -36,7 +36,7 @@ def normalise(sql: str) -> str:
 
 
 def columns(sql: str) -> frozenset[str]:
-    """The columns that an expression reads, in lower case; of a field, the column it is in.
+    """The columns that an expression reads, in lower case; for a field, the column it is in.
 
     >>> sorted(columns("Price * volume > event.limit"))
     ['event', 'price', 'volume']
@@ -74,7 +74,7 @@ def columns_of(node: Node, bound: frozenset[str] = frozenset()) -> Iterator[str]
 
 
 def check_scalar(sql: str, node: Node) -> None:
-    """Refuse what one row does not decide: aggregates, generators, chance and clocks."""
+    """Refuse what one row does not determine: aggregates, generators, random values, clocks."""
     for part in walk(node):
         reason = refusal(part)
         if reason is None and isinstance(part, Call):
@@ -94,7 +94,7 @@ def check_scalar(sql: str, node: Node) -> None:
 
 
 def function_name(call: Call) -> str:
-    """The function that a call names, as Spark looks it up."""
+    """The function name of a call, in the form in which Spark looks it up."""
     return call.name.strip("`").lower()
 
 

@@ -7,15 +7,15 @@ queries:
     range: 12 minutes       # an integer on an integer axis
     slide: 5 minutes        # left out: the window tumbles
     offset: 1 minute        # optional
-                            # gap: 30 minutes instead of these: sessions;
-                            # and maximum: 2 hours: as Azure's, which end by that too
-                            # range: 3 months, slide: 1 month, zone: Europe/Berlin: a calendar's
+                            # for sessions, instead of these: gap: 30 minutes;
+                            # for sessions with a maximum as in Azure, also: maximum: 2 hours
+                            # calendar windows: range: 3 months, slide: 1 month, zone: Europe/Berlin
     where: volume > 50000
     by: [symbol]
     having: n > 10
-    limits: {groups: 10000, over: pause}   # what it may use of a stream
-    owner: payments         # who its share of a stream's costs is charged to
-    lateness: 10 minutes    # how much longer than the watermark says it takes late rows
+    limits: {groups: 10000, over: pause}   # how much of a stream's resources it may use
+    owner: payments         # whom its share of a stream's costs is charged to
+    lateness: 10 minutes    # how long after the watermark it still accepts late rows
   - name: hourly_hi
     sql: SELECT symbol, max(price) AS hi FROM t GROUP BY window(ts, '1 hour'), symbol
 """
@@ -73,7 +73,7 @@ def load_workload(path: str | PathLike[str], *, strict: bool = True) -> Workload
 
 
 def _as_far_as_read(file: Path, text: str) -> Workload:
-    """The queries of those statements that can be read, and why others cannot."""
+    """The queries of the statements that can be parsed, and why others cannot."""
     read, taken = [], set[str]()
     for one in read_statements(text):
         names = {query.name.casefold() for query in one.queries} or {one.name.casefold()}
@@ -119,7 +119,7 @@ def _queries(position: int, entry: Any) -> list[Query]:
 
 
 def read_entry(entry: Any, position: int) -> list[Query]:
-    """The queries of one entry of a list; unnamed SQL is named by its position, from 1."""
+    """The queries of one list entry; unnamed SQL is named by its position, from 1."""
     if not isinstance(entry, Mapping):
         raise WorkloadError(f"{quoted(entry)} is not a query: a mapping with name, aggs and range")
     if "sql" in entry:

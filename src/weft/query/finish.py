@@ -1,9 +1,9 @@
-"""What a statement makes of its queries' answers: the SQL around a SELECT with a window.
+"""The SQL around a SELECT with a window: what a statement computes from its queries' answers.
 
     WITH c AS (SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k)
     SELECT window, max(n) AS m FROM c GROUP BY window
 
-is the query in parentheses, and over its answers, which are called `weft_answers_0`,
+consists of the query in parentheses and, over its answers (as table `weft_answers_0`), of
 
     WITH c AS (SELECT window, k, n FROM weft_answers_0)
     SELECT window, max(n) AS m FROM c GROUP BY window
@@ -19,14 +19,14 @@ from weft.errors import QueryError
 from weft.query.quoting import quoted
 
 ANSWERS = "weft_answers_"
-"""What the answers of a statement's queries are called, with their numbers."""
+"""The table name of the answers of a statement's queries, before their numbers."""
 
 
 @dataclass(frozen=True)
 class Finish:
     """Spark SQL over the answers of a query (`weft_answers_0`) and of others (1, 2, ...).
 
-    On a stream the others' answers go nowhere else, and it must stay within a window
+    On a stream the others' answers are used only here, and the SQL must stay within a window
     (`weft.stream.one_window`).
     """
 

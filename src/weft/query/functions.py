@@ -1,4 +1,4 @@
-"""Which Spark functions an expression may not hold, and why."""
+"""Which Spark functions an expression may not call, and why."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NOT_DETERMINISTIC: dict[str, str] = {
         _READER,
     ),
 }
-"""Functions whose value is not decided by the row, or that do more than give a value."""
+"""Functions whose value does not depend on the row alone, or that have side effects."""
 
 CLOCK_WORDS = frozenset(
     (
@@ -46,7 +46,7 @@ CLOCK_WORDS = frozenset(
         *("current_user", "session_user"),
     )
 )
-"""Those that Spark also takes without parentheses (and `user`, which many a column is called)."""
+"""Those that Spark accepts without parentheses (except `user`, a common column name)."""
 
 CLOCK_WITHOUT_ARGUMENTS = frozenset(("unix_timestamp", "to_unix_timestamp"))
 """Functions that read the clock when they have no argument."""
@@ -57,7 +57,7 @@ GENERATORS = frozenset(
         *("stack", "json_tuple", "variant_explode", "variant_explode_outer"),
     )
 )
-"""Functions that make several rows of one."""
+"""Functions that make several rows from one."""
 
 WINDOW_FUNCTIONS = frozenset(
     (
@@ -68,7 +68,7 @@ WINDOW_FUNCTIONS = frozenset(
 """Functions that need OVER."""
 
 TIME_WINDOWS = frozenset(("window", "session_window", "window_time"))
-"""Functions that make windows of a time."""
+"""Functions that make windows from a time."""
 
 SPARK_AGGREGATES = frozenset(
     (
@@ -122,7 +122,8 @@ UNSERVED: dict[str, str] = {
     "histogram_numeric": "depends on the order of rows: approx_percentile(x, array(...))",
     "measure": "belongs to metric views, which have their own aggregates",
 }
-"""Aggregates of Spark that are not shared, why, and what to use; a batch runs them as they are."""
+"""Spark aggregates that are not shared, with the reason and an alternative; a batch runs them
+unchanged."""
 
 OWN_AGGREGATES = frozenset(("first_n", "last_n", "geo_mean", "product", "value_range"))
 """Aggregates that weft adds."""
@@ -143,7 +144,7 @@ SYNONYMS: dict[str, str] = {
     "substr": "substring",
     "ucase": "upper",
 }
-"""Names of one and the same Spark function."""
+"""Aliases of Spark functions."""
 
 NEVER_FAIL = frozenset(
     (
@@ -151,4 +152,4 @@ NEVER_FAIL = frozenset(
         *("endswith", "contains", "isnan"),
     )
 )
-"""Functions that fail on no value, not even in ANSI mode."""
+"""Functions that never fail, not even in ANSI mode."""

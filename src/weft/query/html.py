@@ -1,4 +1,4 @@
-"""Small tables of HTML for notebooks, which show `_repr_html_` in the place of `repr`."""
+"""Small HTML tables for notebooks, which show `_repr_html_` instead of `repr`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 from typing import Any
 
 SHOWN = 20
-"""Rows of a table that are shown: as many as fit a screen."""
+"""Most rows shown of a table: as many as fit a screen."""
 
 
 def table(title: str, rows: Sequence[Mapping[str, Any]], *, more: int = 0, note: str = "") -> str:

@@ -16,7 +16,7 @@ from weft.query.syntax.writer import write
 
 @dataclass(frozen=True)
 class Key:
-    """One grouping key; keys with equal expressions group alike, whatever they are called."""
+    """One grouping key; keys with equal expressions form equal groups, whatever their names."""
 
     name: str
     expression: str

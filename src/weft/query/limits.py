@@ -1,7 +1,7 @@
-"""What an untrusted query may ask for: functions, sizes and numbers, as the owner sets them.
+"""Limits of untrusted queries: functions, sizes and counts, set by whoever operates the process.
 
-The owner is whoever runs the process: limits come from its environment, never from a job file.
-Their defaults protect a worker with 1 GB of memory.
+They come from the environment of the process, never from a job file. The defaults protect a worker
+with 1 GB of memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"0*[1-9][0-9]{0,17}")
 
 @dataclass(frozen=True)
 class Limits:
-    """How much may be asked for at once; `WEFT_LIMITS` sets others.
+    """How much may be requested at once; `WEFT_LIMITS` changes these limits.
 
     >>> Limits.read("queries=500, text=20000").queries
     500
@@ -37,27 +37,27 @@ class Limits:
     queries: int = 100_000
     """Queries on one stream or DataFrame."""
     predicates: int = 10_000
-    """Different conditions among them."""
+    """Distinct predicates among them."""
     progressions: int = 100_000
-    """Different progressions of edges among their windows."""
+    """Distinct progressions of edges among their windows."""
     windows_per_row: int = 50_000
-    """Windows of one query that a row lies in: range / slide. (30 days by a minute are 43,200.)"""
+    """Windows of one query that contain a row: range / slide. (30 days every minute are 43,200.)"""
     windows: int = 20_000_000
-    """Windows of one query that a bucket of a stream answers in one micro-batch, of all groups."""
+    """Windows of one query, over all groups, that a stream's bucket answers in a micro-batch."""
     groups: int = 2_000_000
     """Groups of one query that a bucket of a stream answers in one micro-batch."""
     state_bytes: int = 8_000_000_000
     """Bytes of state that a stream keeps for the queries of one tree."""
     value_bytes: int = 1_000_000
-    """Bytes of a value that an untrusted expression may make of one row."""
+    """Bytes of a value that an untrusted expression may make from one row."""
     pattern: int = 1_000
-    """Characters of an untrusted regular expression, and the most that it may count to."""
+    """Characters of an untrusted regular expression, and its largest repetition count."""
     text: int = 100_000
     """Characters of an expression or statement."""
 
     @classmethod
     def read(cls, text: str) -> Limits:
-        """From the text of `WEFT_LIMITS`."""
+        """Parse the value of `WEFT_LIMITS`."""
         known = [field.name for field in fields(cls)]
         found: dict[str, int] = {}
         for entry in filter(str.strip, text.split(",")):
@@ -75,12 +75,12 @@ _read = lru_cache(maxsize=8)(Limits.read)
 
 
 def limits() -> Limits:
-    """The limits that are in force."""
+    """The limits that apply."""
     return _read(os.environ.get(LIMITS, ""))
 
 
 def allows(function: str) -> bool:
-    """Whether the owner allows a function that is not one of Spark's own deterministic ones.
+    """Whether the operator allows a function that is not one of Spark's deterministic ones.
 
     >>> os.environ["WEFT_ALLOW_FUNCTIONS"] = "fair_price, Spread"
     >>> allows("spread"), allows("other")
@@ -92,7 +92,7 @@ def allows(function: str) -> bool:
 
 
 def check_text(sql: str, what: str) -> None:
-    """Refuse a text that is too long to be read in reasonable time."""
+    """Refuse a text that is too long to be parsed in reasonable time."""
     most = limits().text
     if len(sql) > most:
         raise ExpressionError(
@@ -102,7 +102,7 @@ def check_text(sql: str, what: str) -> None:
 
 
 def check_queries(queries: Sequence[Query]) -> None:
-    """Refuse more than may be asked for at once."""
+    """Refuse queries that together exceed a limit."""
     most = limits()
     for query in queries:
         window = query.window

@@ -1,4 +1,4 @@
-"""Which names queries, outputs and keys may have."""
+"""Rules for the names of queries, outputs and keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weft.errors import QueryError
 
 LONGEST = 255
 UNOWNED = "unowned"
-"""What queries that nobody owns are listed under."""
+"""The name under which queries without an owner are listed."""
 
 
 def check_query_name(name: object) -> str:
@@ -28,7 +28,7 @@ def check_query_name(name: object) -> str:
 
 
 def check_owner(owner: object) -> str | None:
-    """Who a query is for, as one line of text; None is nobody.
+    """Check the owner of a query: one line of text, or None.
 
     >>> check_owner("payments team"), check_owner(None)
     ('payments team', None)

@@ -1,10 +1,10 @@
-"""The normal form of a tree: one spelling for expressions that are equal by a cheap argument.
+"""The normal form of a tree: the same text for expressions that are easily seen to be equivalent.
 
-Every rule keeps Spark's meaning to the letter: three-valued logic, NaN as the greatest number,
-types (`50` is not `50.0`), and errors in ANSI mode. Where operands change places, none of them can
-fail, because Spark skips what it need not evaluate and a guard must stay before what it guards.
-One thing is taken for granted: comparing a column with a constant does not fail. (It can, when a
-column of strings is compared with a number; Spark promises no order of evaluation there either.)
+Every rule preserves Spark's semantics exactly: three-valued logic, NaN as the greatest number,
+types (`50` is not `50.0`), and errors in ANSI mode. Operands are reordered only if none of them can
+fail, because Spark skips operands that it need not evaluate, so a guard must stay before what it
+guards. One assumption is made: comparing a column with a constant does not fail. (It can, if a
+string column is compared with a number; but there Spark guarantees no order of evaluation either.)
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ for _op in ("IN", "LIKE", "ILIKE", "RLIKE", "BETWEEN"):
 _OPPOSITE.update({negative: positive for positive, negative in list(_OPPOSITE.items())})
 _BOOLEAN = frozenset((*_OPPOSITE, "AND", "OR", "NOT"))
 _REGULAR = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-# Quoted names that mean something else without quotes keep them.
+# Names that keep their quotes, because without them they mean something else.
 _WORDS = frozenset(
     (
         *("and", "or", "not", "in", "is", "null", "true", "false", "between", "case", "when"),
@@ -61,7 +61,7 @@ def normal(node: Node) -> Node:
 
 
 def _spell(node: Node) -> Node:
-    """One spelling: no parentheses, lower-case names, no BETWEEN, NOT only where it must be."""
+    """Unify the spelling: no parentheses, lower-case names, no BETWEEN, NOT only where needed."""
     node = _unwrap(node)
     if isinstance(node, Op) and node.op == "NOT":
         return _push_not(node.args[0])
@@ -82,11 +82,11 @@ def _unwrap(node: Node) -> Node:
 
 
 def _push_not(inner: Node) -> Node:
-    """NOT of a node, moved inwards: the logic is Spark's three-valued one, and NaN is ordered."""
+    """NOT of a node, moved inwards; valid in three-valued logic and because NaN is ordered."""
     inner = _unwrap(inner)
     if isinstance(inner, Op):
         if inner.op == "NOT":
-            # NOT NOT x is x only if x is a boolean already; NOT makes one of a string.
+            # NOT NOT x is x only if x is a boolean; NOT casts a string to one.
             operand = _unwrap(inner.args[0])
             if isinstance(operand, Op) and operand.op in _BOOLEAN:
                 return _spell(operand)
@@ -104,7 +104,7 @@ def _push_not(inner: Node) -> Node:
 
 
 def _two_comparisons(node: Op) -> Op:
-    """`x BETWEEN a AND b` as `x >= a AND x <= b`, unless x is worth computing only once."""
+    """`x BETWEEN a AND b` as `x >= a AND x <= b`, unless x is expensive to compute twice."""
     value, low, high = node.args
     if any(isinstance(part, Call) for part in walk(value)):
         return node
@@ -116,9 +116,9 @@ def _two_comparisons(node: Op) -> Op:
 
 
 def _rename(node: Node) -> Node:
-    """Names in lower case where Spark looks at no case, without needless quotes.
+    """Names in lower case where Spark ignores case, without needless quotes.
 
-    A field's name stays as it is: it may be the key of a map, and keys have a case.
+    A field's name is unchanged: it may be the key of a map, and keys are case-sensitive.
     """
     if isinstance(node, Name):
         first, *fields = node.parts
@@ -135,7 +135,7 @@ def _rename(node: Node) -> Node:
 
 
 def column_name(text: str) -> str:
-    """A column's name in lower case (if that is what Spark does) and quoted only if need be.
+    """A column's name in lower case (if Spark ignores case), and quoted only if needed.
 
     >>> column_name("`Price`"), column_name("`net price`"), column_name("END"), column_name("`end`")
     ('price', '`net price`', 'end', '`end`')
@@ -171,7 +171,7 @@ def _is_leaf(node: Node) -> bool:
 
 
 def _arrange(node: Node) -> Node:
-    """One order: constants on the right, operands that commute sorted."""
+    """Unify the order: constants on the right, commutative operands sorted."""
     node = rebuild(node, _arrange)
     if not isinstance(node, Op):
         return node
@@ -191,7 +191,7 @@ def _leaf_key(node: Node) -> tuple[bool, str]:
 
 
 def _orient(node: Op) -> Op:
-    """`50 < volume` as `volume > 50`; of two columns the first in the alphabet on the left."""
+    """`50 < volume` as `volume > 50`; two columns in alphabetical order."""
     left, right = node.args
     turn = is_constant(left) and not is_constant(right)
     if _is_leaf(left) and _is_leaf(right):
@@ -200,7 +200,7 @@ def _orient(node: Op) -> Op:
 
 
 def _sort_operands(node: Op) -> Node:
-    """AND and OR flat, each operand once, sorted among neighbours that cannot fail."""
+    """AND and OR flattened, without duplicates, sorted within runs of operands that cannot fail."""
     flat: list[Node] = []
     for arg in node.args:
         nested = isinstance(arg, Op) and arg.op == node.op
@@ -213,7 +213,7 @@ def _sort_operands(node: Op) -> Node:
 
 
 def _risk(node: Node) -> int:
-    """0: cannot fail; 1: cannot fail unless a type surprises; 2: may fail."""
+    """0: cannot fail; 1: cannot fail unless the types are unusual; 2: may fail."""
     if isinstance(node, (Name, Literal)):
         return 0
     if isinstance(node, Call):
@@ -232,7 +232,7 @@ def _risk(node: Node) -> int:
 
 
 def _sort_list(node: Op) -> Op:
-    """The constants of an IN list once each and sorted, if they are all of one plain kind."""
+    """The constants of an IN list, distinct and sorted, if they are all of one simple kind."""
     value, *items = node.args
     whole = all(isinstance(item, Literal) and item.text.isdigit() for item in items)
     strings = all(isinstance(item, Literal) and item.kind == "string" for item in items)

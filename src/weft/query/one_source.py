@@ -1,4 +1,4 @@
-"""Queries that are answered together are from one table, by one column of time."""
+"""Checks that queries answered together read one table and use one time column."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weft.query.query import Query
 def check_source(query: Query, others: Iterable[Query], time: str, place: str) -> None:
     """Refuse a query whose SQL names another table than others, or another time column.
 
-    `place` is what has the others and the time column: a loom, or a stream.
+    `place` says, for errors, where the others run: on a loom, or a stream.
     """
     if query.source is None:
         return
@@ -31,7 +31,7 @@ def check_source(query: Query, others: Iterable[Query], time: str, place: str) -
 
 
 def check_absent(query: Query, columns: Iterable[str]) -> None:
-    """Refuse a query that calls an item of SELECT by a name that a column has: Spark takes that."""
+    """Refuse a query in which the alias of a SELECT item is also a column, which Spark prefers."""
     if query.source is None or not query.source.absent:
         return
     known = {column.casefold() for column in columns}

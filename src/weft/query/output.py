@@ -20,7 +20,7 @@ from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Lambda, Literal, Name, Node, Op, Star, rebuild, walk
 from weft.query.syntax.writer import write
 
-# Private-use characters stand for the calls while the expression around them is normalised.
+# Private-use characters replace the calls while the expression around them is normalised.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
@@ -44,11 +44,11 @@ class Output:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the output is one call and nothing else."""
+        """Whether the output is a single call."""
         return self.expression == "{0}"
 
     def render(self, values: Sequence[str]) -> str:
-        """The expression over SQL for each call's value."""
+        """The expression, given SQL for each call's value."""
         return self.expression.format(*(_operand(value) for value in values))
 
 
@@ -59,7 +59,7 @@ def _operand(sql: str) -> str:
 
 @lru_cache(maxsize=65536)
 def read_output(name: str, sql: str) -> Output:
-    """The output that an expression over aggregates describes."""
+    """Parse an expression over aggregates to an output."""
     node = read_expression(sql)
     template, calls, native = read_over_aggregates(sql, node, frozenset())
     if not calls:
@@ -75,7 +75,7 @@ def read_over_aggregates(
 ) -> tuple[str, tuple[Aggregate, ...], str]:
     """The template, calls and plain Spark SQL of a tree over aggregates.
 
-    Columns outside aggregates are refused but for those in `allowed` (in lower case).
+    Columns outside aggregates are refused except for those in `allowed` (in lower case).
     """
     calls: list[Aggregate] = []
 
@@ -119,7 +119,7 @@ def _bare(name: Name, allowed: frozenset[str]) -> str:
 
 
 def _check_scalar_call(sql: str, call: Call) -> None:
-    """A call around aggregates must be an ordinary function, and have aggregates in it."""
+    """Check that a call around aggregates is an ordinary function, with aggregates in it."""
     name = function_name(call)
     starred = any(isinstance(arg, Star) for arg in call.args)
     over_columns = any(isinstance(part, Name) for part in call.args)

@@ -1,4 +1,4 @@
-"""What a predicate is made of: conjuncts, and comparisons of an expression with a constant."""
+"""The components of a predicate: conjuncts, and comparisons of an expression with a constant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUFFIXES = {"L": "long", "S": "short", "Y": "byte", "F": "float", "D": "double"
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant with the type that its SQL gives it.
+    """A constant with the type that follows from its SQL.
 
     `kind` is integer (Spark: int, or as wide as needed), long, short, byte, decimal, double,
     float, string, or the word of a typed literal in lower case (date, timestamp, interval...).
@@ -32,7 +32,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Comparison:
-    """`expression op constant`, from which many comparisons can become one interval index."""
+    """`expression op constant`; many of these can share one interval index."""
 
     expression: str
     op: ComparisonOp
@@ -52,7 +52,7 @@ def conjuncts(predicate: str) -> tuple[str, ...]:
 
 
 def comparison(condition: str) -> Comparison | None:
-    """The comparison that a normalised condition is, or None: then it is opaque.
+    """A normalised condition as a comparison; None if it is none, and so is opaque.
 
     >>> comparison("price * volume >= 1000")
     Comparison(expression='price * volume', op='>=',
@@ -74,7 +74,7 @@ def comparison(condition: str) -> Comparison | None:
 
 
 def constant_of(node: Node) -> Constant | None:
-    """The constant that a node is, or None: NULL, TRUE and FALSE are not compared with."""
+    """A node as a constant, or None; NULL, TRUE and FALSE do not count as constants here."""
     sign = 1
     if isinstance(node, Op) and is_constant(node):
         sign, inner = -1, node.args[0]
@@ -97,7 +97,7 @@ def constant_of(node: Node) -> Constant | None:
 
 
 def _number(text: str) -> tuple[str, int | float | Decimal]:
-    """The kind and value of a number, as Spark's grammar types it."""
+    """The kind and value of a number, by Spark's grammar."""
     digits = text.rstrip("BDFLSY")
     suffix = text[len(digits) :]
     kind = _SUFFIXES.get(suffix)

@@ -1,7 +1,7 @@
-"""Edges as arithmetic progressions: the one cleaning of those that lie within another.
+"""Edges as arithmetic progressions, and the removal of those that lie within another.
 
-NumPy alone, because Spark's workers clean too. The planner's recursion has the same in compiled
-form, with weights (`plan/edges/exact.py`, `tidy`); a test compares the two.
+Uses only NumPy, because Spark's workers run it too. The planner's recursion has a compiled version
+with weights (`plan/edges/exact.py`, `tidy`); a test compares the two.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def cleaned(progressions: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], .
 def clean_arrays(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
     """Progressions sorted by step and offset, without those that lie within another.
 
-    Goes step by step and looks only at steps that divide it, so that a million windows of a few
-    thousand slides take no longer than sorting them.
+    Compares each step only with steps that divide it, so that a million windows with a few
+    thousand distinct slides take no longer than sorting them.
 
     >>> clean_arrays(np.array([7, 0, 2, 1]), np.array([6, 4, 4, 3]))
     (array([1, 0, 2]), array([3, 4, 4]))
@@ -59,7 +59,7 @@ def clean_arrays(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
 
 
 def sort_arrays(offset: Int64, step: Int64) -> tuple[Int64, Int64]:
-    """By step, then offset; where both fit in one word, a plain sort is ten times quicker."""
+    """Sort by step, then offset; if both fit in one word, a plain sort is ten times faster."""
     if step.max() < 2**31:
         packed = np.sort(step << 31 | offset)
         return packed & (2**31 - 1), packed >> 31

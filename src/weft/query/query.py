@@ -1,4 +1,4 @@
-"""A query: aggregates over windows of a stream, as Spark would answer it."""
+"""A query: aggregates over windows of a stream, with Spark's semantics."""
 
 from __future__ import annotations
 
@@ -36,15 +36,16 @@ class Query:
     on the answers. The constructor checks its arguments, so that every `Query` can be planned.
     Queries are equal if they mean the same, however they are spelled.
 
-    A query made in Python is trusted: it may call functions of your own, and the limits on the
-    size of values do not apply. Pass `trusted=False` for texts that come from somebody else; SQL,
-    files, requests and the dashboard make untrusted queries (see docs/threat-model.md).
+    A query made in Python is trusted: it may call your own functions, and the limits on the size
+    of values do not apply. Pass `trusted=False` for text from other people; SQL, files, requests
+    and the dashboard make untrusted queries (see docs/threat-model.md).
 
-    `limits` say how much of a stream the query may use (`QueryLimits`, or a mapping such as
-    `{"groups": 10_000, "over": "pause"}`); a batch ignores them. `owner` is who its share of
-    the stream's costs is charged to: a team, a customer, a person. `lateness` ("10 minutes") is how
-    much longer than the stream's watermark allows its windows stay open for late rows, and so how
-    much later they are answered: as if the query ran alone with that much more watermark delay.
+    `limits` say how much of a stream's resources the query may use (`QueryLimits`, or a mapping
+    such as `{"groups": 10_000, "over": "pause"}`); a batch ignores them. `owner` is whom its share
+    of the stream's costs is charged to: a team, a customer, a person. `lateness` ("10 minutes") is
+    how long its windows stay open for late rows after the stream's watermark has passed their end,
+    and so how much later they are answered: as if the query ran alone with a watermark delay that
+    is longer by this.
 
     >>> q = Query("big", aggs={"n": "count(*)", "value": "sum(price * volume)"},
     ...           window=Window(range="12 minutes", slide="5 minutes"),
@@ -61,21 +62,21 @@ class Query:
     by: tuple[str, ...]
     having: str | None
     source: Source | None
-    """The table and time column that SQL named; for the caller to check, no part of the meaning."""
+    """The table and time column named in SQL, for the caller to check; ignored in comparisons."""
     trusted: bool
-    """Whether the owner's own code asks; no part of the meaning."""
+    """Whether the query comes from the program's own code; ignored in comparisons."""
     limits: QueryLimits | None
-    """What it may use of a stream; no part of the meaning."""
+    """Limits on its use of a stream; ignored in comparisons."""
     shown: tuple[tuple[str, str], ...] | None
-    """What SQL selects of the answers, as SQL over their columns, and its names; None: all of
-    them. No part of the meaning."""
+    """The columns that its SQL selects, as SQL over the answers, with their names; None: all
+    columns. Ignored in comparisons."""
     finish: Finish | None
-    """What a statement makes of the answers; None: they are what is asked for."""
+    """The statement's SQL over the answers; None: the answers are the result."""
     owner: str | None
-    """Whom its costs are charged to; no part of the meaning."""
+    """Whom its costs are charged to; ignored in comparisons."""
     lateness: int
-    """How much longer than the watermark says its windows stay open on a stream: microseconds, or
-    units of an integer axis."""
+    """How long its windows stay open on a stream after the watermark has passed their end:
+    microseconds, or units of an integer axis."""
     _aggs: tuple[tuple[str, str], ...]
 
     def __init__(
@@ -176,7 +177,7 @@ class Query:
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What must be kept per slice, each part once."""
+        """The parts that slices must store, each once."""
         return tuple(dict.fromkeys(part for call in self.calls for part in call.parts))
 
     @cached_property
@@ -189,7 +190,7 @@ class Query:
         return frozenset(column for text in texts for column in columns(text))
 
     def as_trusted(self) -> Query:
-        """The same query, trusted: for SQL that your program wrote itself."""
+        """The same query, trusted: for SQL that your own program generated."""
         return Query.from_dict(self.to_dict(), trusted=True)
 
     def limited(self, limits: QueryLimits | None) -> Query:
@@ -206,7 +207,7 @@ class Query:
 
     @property
     def lateness_given(self) -> str | int | None:
-        """The lateness as it may be given; None if there is none."""
+        """The lateness in a form that the constructor accepts; None if there is none."""
         if not self.lateness:
             return None
         return format_duration(self.lateness) if self.window.axis == "time" else self.lateness
@@ -216,7 +217,7 @@ class Query:
         return Query.from_dict({**self.to_dict(), "window": window.to_dict()})
 
     def on(self, source: Source) -> Query:
-        """The same query, from another source, and with all of its answers shown."""
+        """The same query on another source, and with all columns of its answers."""
         return Query.from_dict({**self.to_dict(), "source": source.to_dict(), "shown": None})
 
     def finished(self, finish: Finish, name: str | None = None) -> Query:
@@ -253,12 +254,12 @@ class Query:
         _ = self.outputs, self.having_filter
 
     def _read_having(self, sql: str) -> Output:
-        """Names of outputs in HAVING stand for the outputs' expressions."""
+        """Parse HAVING; names of outputs are replaced by the outputs' expressions."""
         outputs = {output.casefold(): text for output, text in self._aggs}
 
         def inline(node: Node) -> Node:
             if is_aggregate(node):
-                return node  # names in it are columns
+                return node  # names inside an aggregate are columns
             if isinstance(node, Name) and len(node.parts) == 1:
                 text = outputs.get(node.parts[0].strip("`").casefold())
                 if text is not None:
@@ -332,7 +333,7 @@ class Query:
     def from_dict(cls, data: Mapping[str, Any], *, trusted: bool | None = None) -> Query:
         """Read what `to_dict` wrote.
 
-        What somebody else wrote is read with `trusted=False`, whatever it says of itself.
+        For data from other people pass `trusted=False`, which overrides what the data says.
         """
         source = data.get("source")
         return cls(

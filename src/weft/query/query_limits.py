@@ -1,4 +1,4 @@
-"""Limits on what one query of a stream may use: a query that exceeds one fails or is paused."""
+"""Limits on what one query of a stream may use; a query that exceeds one fails or is paused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNITS = {None: 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """The most that a query may use of a stream; None is no limit.
+    """The most that a query may use of a stream; None means no limit.
 
     >>> QueryLimits.of({"groups": 10_000, "state_bytes": "1.5 GB", "over": "pause"})
     QueryLimits(state_bytes=1500000000, groups=10000, answers=None, share=None, over='pause')
@@ -58,7 +58,7 @@ class QueryLimits:
 
     @classmethod
     def of(cls, given: QueryLimits | Mapping[str, Any] | None) -> QueryLimits | None:
-        """What was given as limits; sizes may have a unit. None if nothing is limited."""
+        """The given limits; sizes may have a unit. None if nothing is limited."""
         if given is None or isinstance(given, QueryLimits):
             return given
         if not isinstance(given, Mapping):
@@ -76,7 +76,9 @@ class QueryLimits:
         return made if any(made.named()) else None
 
     def within(self, others: QueryLimits | None, *, trusted: bool) -> QueryLimits:
-        """These limits, and those of others where there are none; the stricter, if not `trusted`.
+        """These limits, completed by those of `others`.
+
+        If not `trusted`, the stricter ones of both apply, with the `over` of `others`.
 
         >>> print(QueryLimits(groups=9).within(QueryLimits(groups=5, share=0.5), trusted=False))
         groups=5, share=0.5, over=fail
@@ -91,7 +93,7 @@ class QueryLimits:
 
     @classmethod
     def read(cls, text: str) -> QueryLimits | None:
-        """From `groups=10000, state_bytes=2 GB, over=pause`, as on a command line.
+        """Parse `groups=10000, state_bytes=2 GB, over=pause`, the form of the command line.
 
         >>> print(QueryLimits.read("share=0.25"), QueryLimits.read("none"))
         share=0.25, over=fail None
@@ -113,7 +115,7 @@ class QueryLimits:
 
 
 def effective(query: Query, default: QueryLimits | None) -> QueryLimits | None:
-    """What a query may use where those without limits of their own have some."""
+    """The limits of a query, given the default for queries without limits of their own."""
     if query.limits is None:
         return default
     return query.limits.within(default, trusted=query.trusted)

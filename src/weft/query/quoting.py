@@ -1,13 +1,13 @@
-"""Values as error messages show them: enough to recognise them, never all of a huge one."""
+"""Values for error messages: enough to recognise them, but huge ones are shortened."""
 
 from __future__ import annotations
 
 QUOTED = 60
-"""Characters of a value that a message quotes."""
+"""Most characters of a value that a message quotes."""
 LONG = 200
-"""The same of an expression, of which a message shows the place of the error besides."""
+"""The same for an expression, where the message also shows the place of the error."""
 _BITS = 256
-"""Python refuses to print integers of thousands of digits; past this, only their size is shown."""
+"""Larger integers are shown by size only: Python refuses to print thousands of digits."""
 
 
 def quoted(value: object, most: int = QUOTED) -> str:
@@ -25,6 +25,6 @@ def quoted(value: object, most: int = QUOTED) -> str:
         return f"{value[:most]!r}{more}"
     try:
         text = repr(value)
-    except (ValueError, RecursionError):  # a huge integer within it, or no end of lists
+    except (ValueError, RecursionError):  # it contains a huge integer or deeply nested lists
         return f"a {type(value).__name__}"
     return text if len(text) <= most else f"{text[:most]}..."

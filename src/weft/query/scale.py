@@ -1,12 +1,12 @@
-"""What a window's range and slide count: units of the axis, or days or months of a time zone.
+"""The unit of a window's range and slide: units of the axis, or days or months of a time zone.
 
 A calendar window is an ordinary window over the numbers of days or months. Its instances are
-found by the arithmetic of every other window, on numbers instead of instants:
+computed by the same arithmetic as for other windows, on numbers instead of instants:
 
     instants   ...|-- Jan --|-- Feb --|-- Mar --|...     of the zone, so many microseconds long
     numbers         648       649       650              months since 1970-01
 
-Numbers ascend with instants, so what is sorted by one is sorted by the other.
+Numbers ascend with instants, so data sorted by one is sorted by the other.
 """
 
 from __future__ import annotations
@@ -24,46 +24,46 @@ from weft.query.zone import DAY, FAR, SECOND, Zone
 Int64: TypeAlias = npt.NDArray[np.int64]
 Unit = Literal["day", "month"]
 _MOST = {"day": 10**8, "month": 3 * 10**6}
-"""Numbers beyond these are of no instant that 64 bits hold."""
+"""Numbers beyond these belong to instants that do not fit in 64 bits."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Units of the axis: the number of an instant is the instant.
+    """Units of the axis: the number of an instant is the instant itself.
 
     Laws: numbers ascend with instants; `times(n)` is the first instant whose number is `n` or more.
     """
 
     def numbers(self, instants: Int64) -> Int64:
-        """The number of what each instant lies in."""
+        """The number of the unit that contains each instant."""
         return instants
 
     def times(self, numbers: Int64) -> Int64:
-        """Where each number begins."""
+        """The start of the unit with each number."""
         return numbers
 
     def floor(self, instant: int) -> int:
-        """The number of what an instant lies in."""
+        """The number of the unit that contains an instant."""
         return instant
 
     def ceil(self, instant: int) -> int:
-        """The first number that begins at or after an instant."""
+        """The number of the first unit that begins at or after an instant."""
         return instant
 
     def time(self, number: int) -> int:
-        """Where a number begins."""
+        """The start of the unit with a number."""
         return number
 
     def longest(self, count: int) -> int:
-        """At most how long so many of what is counted are, in units of the axis."""
+        """The greatest length of `count` consecutive units, in units of the axis."""
         return count
 
     def check(self, starts: Int64, ends: Int64) -> None:
-        """Refuse windows whose bounds are not known."""
+        """Refuse windows whose bounds are unknown."""
 
     @property
     def is_even(self) -> bool:
-        """Whether equal differences of numbers are equal lengths of time."""
+        """Whether all units have the same length."""
         return True
 
 
@@ -86,14 +86,14 @@ class CalendarScale(Scale):
     zone: Zone
 
     def numbers(self, instants: Int64) -> Int64:
-        """The number of the day or month that each instant lies in."""
+        """The number of the day or month that contains each instant."""
         days = self.zone.day(np.clip(instants, -FAR, FAR))
         if self.unit == "day":
             return days
         return days.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
 
     def times(self, numbers: Int64) -> Int64:
-        """Where each day or month begins; what no instant has is far."""
+        """The start of each day or month; numbers beyond all instants give plus or minus `FAR`."""
         most = _MOST[self.unit]
         held = np.clip(numbers, -most, most)
         if self.unit == "month":
@@ -103,7 +103,7 @@ class CalendarScale(Scale):
         return np.where(numbers <= -most, -FAR, found)
 
     def floor(self, instant: int) -> int:
-        """The number of the day or month that an instant lies in."""
+        """The number of the day or month that contains an instant."""
         if abs(instant) >= FAR:
             return instant
         return int(self.numbers(np.array([instant], dtype=np.int64))[0])
@@ -113,16 +113,16 @@ class CalendarScale(Scale):
         return instant if abs(instant) >= FAR else self.floor(instant - 1) + 1
 
     def time(self, number: int) -> int:
-        """Where a day or month begins."""
+        """The start of a day or month."""
         held = max(-FAR, min(FAR, number))
         return int(self.times(np.array([held], dtype=np.int64))[0])
 
     def longest(self, count: int) -> int:
-        """So many days or the longest months, and a day for clocks that are put back."""
+        """`count` days, or `count` months of 31 days, plus a day for clocks that are set back."""
         return (count * (1 if self.unit == "day" else 31) + 1) * DAY
 
     def check(self, starts: Int64, ends: Int64) -> None:
-        """Refuse windows outside of the years for which the zone's clocks are known."""
+        """Refuse windows outside of the years for which the zone's UTC offsets are known."""
         if not len(starts):
             return
         low, high = int(starts.min()), int(ends.max())
@@ -138,12 +138,12 @@ class CalendarScale(Scale):
 
     @property
     def is_even(self) -> bool:
-        """Never: months differ in length, and days where clocks change."""
+        """Never, because months differ in length, and days when clocks change."""
         return False
 
 
 def _shown(instant: int) -> str:
-    """An instant for people, or its microseconds if no calendar has it.
+    """An instant as text, or its microseconds if it is beyond the calendar.
 
     >>> _shown(0)
     '1970-01-01 00:00:00 UTC'

@@ -1,4 +1,4 @@
-"""Where a query in SQL says that its rows come from."""
+"""The source that a query in SQL names: a table or a relation, and its time column."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ NO_NULLS, UTC, IN_ZONE = "no nulls", "utc", "in "
 
 @dataclass(frozen=True)
 class Relation:
-    """FROM where it says more than a table: a join, a subquery, what WITH defines.
+    """A FROM clause that is more than a table: a join, a subquery, or a name defined by WITH.
 
-    Spark makes a DataFrame of it, which queries then share; `columns` are what they need of it.
+    Spark makes a DataFrame from it, which queries share; `columns` are those that they need.
 
     >>> Relation("a JOIN b USING (k)", (("a.ts", "ts"), ("k", "k"))).sql
     'SELECT a.ts AS `ts`, k AS `k` FROM a JOIN b USING (k)'
     """
 
     rows: str
-    """What stands after FROM; WHERE with it, if that has a subquery."""
+    """The text after FROM, including WHERE if that has a subquery."""
     columns: tuple[tuple[str, str], ...]
-    """SQL over it, and the names that the queries know."""
+    """SQL over it, with the names by which queries refer to it."""
     definitions: str = ""
     """`WITH ...`, if it needs any."""
 
     @property
     def sql(self) -> str:
-        """The whole as a statement."""
+        """The relation as a statement."""
         listed = ", ".join(f"{sql} AS {quoted_name(name)}" for sql, name in self.columns)
         return f"{self.definitions} SELECT {listed} FROM {self.rows}".strip()
 
@@ -41,21 +41,21 @@ class Relation:
 
 @dataclass(frozen=True)
 class Source:
-    """A table, or a relation made of some, and its column of event time."""
+    """A table or a relation, and its event-time column."""
 
     table: str
     time: str | None
-    """None where the dialect leaves it to the stream."""
+    """None if the dialect leaves it to the stream."""
     absent: tuple[str, ...] = ()
-    """Names, in lower case, that the text gives to something else than a column of the table."""
+    """Names, in lower case, that the text defines for something other than the table's columns."""
     relation: Relation | None = None
     needs: tuple[str, ...] = ()
-    """What must hold: `NO_NULLS` of the rows' time; of the session, that its time zone is `UTC`, or
-    the one whose name follows `IN_ZONE`."""
+    """Preconditions: `NO_NULLS` for the rows' time; `UTC`, or `IN_ZONE` followed by a name, for the
+    session's time zone."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """Equal for sources that are one DataFrame; the time is not asked."""
+        """Equal for sources with the same DataFrame; ignores the time column."""
         if self.relation is None:
             return "", self.table.replace("`", "").casefold()
         return self.relation.definitions, self.relation.rows

@@ -1,4 +1,4 @@
-"""Windows by the million, as three NumPy arrays."""
+"""Millions of windows as three NumPy arrays."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class WindowTable:
 
     @classmethod
     def of_windows(cls, windows: Iterable[Window]) -> WindowTable:
-        """The table of some windows, all on one axis, by the slices that they need."""
+        """The table of windows on one axis, with the edges of the slices that they need."""
         listed = [window.cut for window in windows]
         axes = {window.axis for window in listed}
         if len(axes) > 1:
@@ -80,7 +80,7 @@ class WindowTable:
 
     @property
     def overlap(self) -> npt.NDArray[np.float64]:
-        """How many windows of each query an instant lies in on average."""
+        """The average number of windows of each query that contain an instant."""
         return np.asarray(self.range / self.slide, dtype=np.float64)
 
     def take(self, rows: npt.NDArray[np.intp]) -> WindowTable:

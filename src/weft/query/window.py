@@ -1,4 +1,4 @@
-"""A window: where it starts, how long it is, how often it comes; or a session, which rows end."""
+"""Windows by range, slide and offset; and session windows."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 class Window:
     """The windows `[start, start + range)` with `start = offset + k * slide`, k any integer.
 
-    Aligned to the epoch in UTC, as Spark's `window()`. `range`, `slide` and `offset` are
+    Aligned to the epoch in UTC, like Spark's `window()`. `range`, `slide` and `offset` are
     integers: microseconds on a time axis, units on an integer axis. Keyword-only, because range
-    and slide are easily swapped. Without a slide the window tumbles. A slide larger than the
-    range leaves gaps. Windows with equal instances are equal, whatever their offset's period.
+    and slide are easily swapped. Without a slide the window is tumbling. A slide larger than the
+    range leaves gaps. Windows with equal instances are equal, even if their offsets differ.
 
     >>> w = Window(range="12 minutes", slide="5 minutes")
     >>> w.range, w.slide, w.offset
@@ -42,7 +42,7 @@ class Window:
     offset: int = field(compare=False)
     axis: Axis
     phase: int = field(repr=False)
-    """The offset modulo the slide: the earliest start that is not negative."""
+    """The offset modulo the slide: the earliest non-negative start."""
 
     def __init__(
         self, *, range: Duration, slide: Duration | None = None, offset: Duration = 0
@@ -83,18 +83,18 @@ class Window:
 
     @property
     def overlap(self) -> float:
-        """How many windows an instant lies in on average: range / slide."""
+        """The average number of windows that contain an instant: range / slide."""
         return self.range / self.slide
 
     def progressions(self) -> tuple[tuple[int, int], ...]:
-        """The window's edges as `(offset, step)`: its starts, and its ends where they differ."""
+        """The window's edges as `(offset, step)`: its starts, and its ends if they differ."""
         end = (self.phase + self.range) % self.slide
         starts = (self.phase, self.slide)
         return (starts,) if end == self.phase else (starts, (end, self.slide))
 
     @property
     def scale(self) -> Scale:
-        """What its `steps` count: units of the axis, but for calendar windows."""
+        """The unit of its `steps`: that of the axis, except for calendar windows."""
         return UNITS
 
     @property
@@ -104,11 +104,11 @@ class Window:
 
     @property
     def has_fixed_length(self) -> bool:
-        """Whether each ends a range after its start, so that a start tells the end."""
+        """Whether every instance ends a range after its start, so that the start determines it."""
         return True
 
     def instances(self, low: int, high: int) -> tuple[Int64, Int64]:
-        """Starts and ends of the windows that hold any instant of `[low, high)`, ascending.
+        """Starts and ends of the windows that contain an instant of `[low, high)`, ascending.
 
         >>> Window(range=10, slide=5).instances(12, 16)
         (array([ 5, 10, 15]), array([15, 20, 25]))
@@ -122,9 +122,9 @@ class Window:
 
     @property
     def cut(self) -> Window:
-        """The window by whose edges rows are cut into slices; sessions and calendars have others.
+        """The window whose edges cut slices: this one, except for sessions and calendar windows.
 
-        Of a calendar they are more than its own, which are no progression.
+        For a calendar window it has more edges, because its own form no progression.
         """
         return self
 
@@ -160,15 +160,15 @@ class Window:
 class Session(Window):
     """Sessions: rows of a group belong together while no two neighbours are more than `gap` apart.
 
-    As Spark's `session_window`: a session starts with its first row and ends `gap` after its last.
-    Rows less than `gap` apart are in one session, whatever else comes, so those of a slice that is
-    no longer than the gap are: sessions of every gap are put together from the same slices, each of
-    which knows its first and last time.
+    Like Spark's `session_window`: a session starts with its first row and ends `gap` after its
+    last. Rows at most `gap` apart are always in one session, so all rows of a slice that is no
+    longer than the gap are: sessions of every gap are computed from the same slices, each of which
+    has its first and last time.
 
-    With a `maximum`, as Azure Stream Analytics has it, a session also ends at the first multiple of
-    the maximum, counted from the epoch, that is at least a maximum after its start, so it lasts at
-    most twice the maximum. If rows keep coming, the next session starts at that moment. Slices end
-    at those multiples too.
+    With a `maximum`, as in Azure Stream Analytics, a session also ends at the first multiple of the
+    maximum, counted from the epoch, that is at least a maximum after its start, so it lasts at most
+    twice the maximum. If rows continue, the next session starts at that moment. Slices end at these
+    multiples too.
 
     >>> s = Session(gap="7 minutes")
     >>> s, s.range, s.cut
@@ -181,7 +181,7 @@ class Session(Window):
     """
 
     maximum: int | None
-    """How long a session may be before it ends at the next multiple of this, in microseconds."""
+    """The length after which a session ends at the next multiple of this, in microseconds."""
 
     def __init__(self, *, gap: Duration, maximum: Duration | None = None) -> None:
         if isinstance(gap, int):
@@ -205,26 +205,26 @@ class Session(Window):
 
     @property
     def gap(self) -> int:
-        """How long a group is without rows before its session ends, in microseconds."""
+        """The time without rows after which a group's session ends, in microseconds."""
         return self.range
 
     @property
     def cut(self) -> Window:
-        """A tumbling window no longer than the gap; of two sessions, one's divides the other's.
+        """A tumbling window no longer than the gap; of any two such windows, one divides the other.
 
-        It divides the maximum, so that a session that ends there ends with a slice.
+        It divides the maximum, so that sessions that end there end with a slice.
         """
         whole = self.maximum or 0
         step = max(step for step in _STEPS if step <= self.gap and whole % step == 0)
         return Window.of_units(step, step)
 
     def progressions(self) -> tuple[tuple[int, int], ...]:
-        """The edges of its slices; sessions themselves have none that are known beforehand."""
+        """The edges of its slices; the edges of sessions are not known in advance."""
         return self.cut.progressions()
 
     @property
     def has_fixed_length(self) -> bool:
-        """Never: rows decide."""
+        """Never, because the length of a session depends on its rows."""
         return False
 
     def to_dict(self) -> dict[str, Any]:
@@ -245,7 +245,7 @@ def parse_gap(gap: Duration) -> int:
 
 
 def _parse_maximum(maximum: Duration | None, gap: Duration, micros: int) -> int | None:
-    """A session's maximum in microseconds: no shorter than its gap, so that one row's fits."""
+    """A session's maximum in microseconds; at least the gap, the length of a one-row session."""
     if maximum is None:
         return None
     given = f"maximum={quoted(maximum)}"
@@ -265,7 +265,7 @@ def _parse_maximum(maximum: Duration | None, gap: Duration, micros: int) -> int 
 
 
 def parse_lateness(lateness: Duration | None, window: Window) -> int:
-    """How much longer windows stay open than the watermark says, in units of their axis.
+    """How long windows stay open after the watermark has passed their end, in units of the axis.
 
     >>> parse_lateness("10 minutes", Window(range="1 hour")), parse_lateness(5, Window(range=10))
     (600000000, 5)

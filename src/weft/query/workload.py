@@ -1,4 +1,4 @@
-"""A workload: queries that run on one stream, in order, each name once."""
+"""A workload: an ordered list of queries on one stream, with unique names."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from weft.query.sql.reading import Statement
 
 _FASTEST = 1e300
-"""Rows per second; an integer beyond the largest float would be an error of Python's."""
+"""The maximum of rows per second: Python cannot convert larger integers to float."""
 
 
 @dataclass(frozen=True)
 class Workload:
-    """Queries on one stream. Names differ in more than case; windows are on one axis.
+    """Queries on one stream. Names are unique without regard to case; windows are on one axis.
 
-    `rate` is the stream's rows per second (per unit on an integer axis), if it is known.
+    `rate` is the stream's rows per second (per unit on an integer axis), if known.
 
     >>> from weft.query.window import Window
     >>> hourly = Query("hourly", aggs={"n": "count(*)"}, window=Window(range="1 hour"))
@@ -35,9 +35,9 @@ class Workload:
     queries: tuple[Query, ...] = ()
     rate: float | None = None
     refused: tuple[str, ...] = ()
-    """Why statements of its file are no shared queries."""
+    """Why some statements of its file are not shared queries."""
     statements: tuple[Statement, ...] = ()
-    """Everything that its file of SQL says, in its order."""
+    """All statements of its SQL file, in order."""
 
     def __init__(
         self,
@@ -74,8 +74,8 @@ class Workload:
     def load(cls, path: str | PathLike[str], *, strict: bool = True) -> Workload:
         """Read a workload from a YAML, JSON or SQL file.
 
-        Unless it is read strictly, statements of SQL that are no shared queries are left out of the
-        queries, and `refused` says why; `statements` has them.
+        Unless `strict`, SQL statements that are not shared queries are left out of the queries, and
+        `refused` says why; `statements` includes them.
         """
         from weft.query.files import load_workload
 

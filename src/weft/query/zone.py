@@ -25,9 +25,9 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 SECOND = 1_000_000
 DAY = 86_400 * SECOND
 FAR = 2**62
-"""Later than every time."""
+"""Later than any time."""
 FIRST, LAST = 1970, 2100
-"""The years whose rules are looked up; zones without changes of clocks have all years."""
+"""The range of years in the table; zones whose clocks never change have no limit."""
 _UTC = ("UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Zulu", "UT", "GMT0")
 _FIXED = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{1,2})(?::?(\d{2}))?(?::(\d{2}))?")
 _ACCEPTED = "a name such as 'Europe/Berlin', an offset such as '+02:00', or 'UTC'"
@@ -35,10 +35,10 @@ _ACCEPTED = "a name such as 'Europe/Berlin', an offset such as '+02:00', or 'UTC
 
 @dataclass(frozen=True)
 class Zone:
-    """The clocks of a zone: from `changes[i]` on they show UTC and `offsets[i + 1]`.
+    """The clocks of a zone: from `changes[i]` on they show UTC plus `offsets[i + 1]`.
 
-    Days begin at their first instant, which is midnight unless clocks jump over it. Known by its
-    name; the table goes with it to Spark's workers, which may have rules of another year.
+    Days begin at their first instant, which is midnight unless the clocks skip it. The name is its
+    identity; the table is sent to Spark's workers too, whose time zone database may differ.
 
     >>> zone = zone_of("Europe/Berlin")
     >>> days = np.array([19812, 19813, 19814])  # 2024-03-30 and on; clocks change on the 31st
@@ -52,7 +52,7 @@ class Zone:
     changes: tuple[int, ...] = field(default=(), compare=False, repr=False)
     offsets: tuple[int, ...] = field(default=(0,), compare=False, repr=False)
     since: int = field(default=-FAR, compare=False)
-    """From here on the table is right, and no day comes twice."""
+    """From here on the table is valid, and no day occurs twice."""
     until: int = field(default=FAR, compare=False)
 
     def day(self, instants: npt.ArrayLike) -> Int64:
@@ -64,18 +64,18 @@ class Zone:
         return np.asarray((at + offset) // DAY, dtype=np.int64)
 
     def midnight(self, days: npt.ArrayLike) -> Int64:
-        """The first instant of each local day; of a day that is left out, that of the next."""
+        """The first instant of each local day; for a day that was skipped, that of the next day."""
         local = np.asarray(days, dtype=np.int64) * DAY
         if not self.changes:
             return local - self.offsets[0]
-        # Of the stretches between changes, the first whose clocks come to show more.
+        # The first period between changes in which the clocks show a later time.
         at = np.searchsorted(self._shown, local, side="right")
         found: Int64 = np.maximum(local - self._offsets[at], self._begin[at])
         return found
 
     @property
     def midnights(self) -> tuple[int, ...]:
-        """The times of day, in UTC, at which its days may begin: as many as it has offsets."""
+        """The times of day, in UTC, at which its days may begin: one for each offset."""
         return tuple(sorted({-offset % DAY for offset in self.offsets}))
 
     @cached_property
@@ -88,12 +88,12 @@ class Zone:
 
     @cached_property
     def _begin(self) -> Int64:
-        """Where each stretch between changes begins."""
+        """The start of each period between changes."""
         return np.concatenate([[-FAR], self._changes]).astype(np.int64)
 
     @cached_property
     def _shown(self) -> Int64:
-        """The latest that clocks have shown by the end of each stretch but the last."""
+        """The latest local time shown by the end of each period except the last."""
         return np.maximum.accumulate(self._changes + self._offsets[:-1])
 
 
@@ -112,7 +112,7 @@ def zone_of(name: str) -> Zone:
 
 
 def serve_from(zone: Zone, since: int) -> None:
-    """From now on serve a zone from a later time on, because others know it differently before."""
+    """Make a zone valid only from a later time on, because Java's table differs before that."""
     _known[zone.name] = replace(zone, since=since)
 
 
@@ -135,7 +135,7 @@ def _read(name: str) -> Zone:
 
 
 def _looked_up(name: str, found: ZoneInfo) -> Zone:
-    """The table of a zone, from its offset on every day."""
+    """Build the table of a zone from its offsets on every day."""
     edges = [datetime(year, 1, 1, tzinfo=timezone.utc) for year in (FIRST, LAST)]
     first, last = (int(edge.timestamp()) for edge in edges)
 
@@ -149,7 +149,7 @@ def _looked_up(name: str, found: ZoneInfo) -> Zone:
     for second in range(first, last, 86_400):
         if offset(second + 86_400) == offsets[-1]:
             continue
-        low, high = second, second + 86_400  # offset(low) is the old one, offset(high) another
+        low, high = second, second + 86_400  # offset(low) is the old offset, offset(high) is not
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if offset(middle) == offsets[-1] else (low, middle)
@@ -168,7 +168,7 @@ def _looked_up(name: str, found: ZoneInfo) -> Zone:
 
 
 def _from_last_repeat(zone: Zone) -> Zone:
-    """The zone from when on no local day comes back after the next has begun."""
+    """The zone, valid from the time after which no local day recurs once the next has begun."""
     changes = np.array(zone.changes, dtype=np.int64)
     again = np.flatnonzero(zone.day(changes - 1) > zone.day(changes))
     if not len(again):

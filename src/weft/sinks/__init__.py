@@ -1,6 +1,6 @@
-"""Where answers go: one small file per sink, each with the guarantee that it gives.
+"""Sinks for answers: one small file per sink, each stating its delivery guarantee.
 
-A sink is handed DataFrames and imports no Spark of its own.
+A sink gets DataFrames and does not import Spark.
 """
 
 from weft.sinks.console import ConsoleSink

@@ -1,4 +1,4 @@
-"""Answers and checkpoint are apart: neither inside the other, however the paths are written."""
+"""Checks that answers and checkpoint are separate: neither is inside the other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft.errors import EngineError
 
 _URI = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/]*))?(/.*)?")
 Place = tuple[str, tuple[str, ...]]
-"""A file system, and the folders that lead to a place in it."""
+"""A file system, and the folders of a path in it."""
 
 
 def check_apart(
@@ -19,13 +19,13 @@ def check_apart(
     first: str = "the sink's path",
     second: str = "the checkpoint",
 ) -> None:
-    """Refuse a sink in the checkpoint, a checkpoint in the sink, and one place for both.
+    """Refuse a sink in the checkpoint, a checkpoint in the sink, and the same path for both.
 
-    Other places are kept apart in the same way, by what errors are to call the `first` and
-    `second`.
+    Other pairs of paths are checked in the same way; `first` and `second` are their names in
+    errors.
 
-    Whoever may read the answers would read the checkpoint, and a reader that looks through the
-    answers' folders would take state for answers; what cleans up one would destroy the other.
+    Otherwise users who may read the answers could read the checkpoint, a reader that lists the
+    answers' folders would find state files, and cleaning up one would destroy the other.
 
     >>> check_apart("/data/out", "/data/out2")
     >>> check_apart("/data/ck/../ck/out", "file:///data/ck/")
@@ -48,10 +48,10 @@ def check_apart(
 
 
 def _place(location: str) -> Place:
-    """Where a location leads: on this machine after every link, elsewhere by its text."""
+    """The place of a location: on this machine with links resolved, elsewhere by its text."""
     uri = _URI.fullmatch(location)
     if uri is None or uri[1].lower() == "file":
-        # As weft.sinks.files.locate reads it, so that what is compared is what is written to.
+        # Parsed as in weft.sinks.files.locate, so that the path compared is the path written to.
         path = location if uri is None else "/" + location[len("file:") :].lstrip("/")
         return "file", _folders(os.path.realpath(path).replace(os.sep, "/"))
     host = f"{uri[1].lower()}://{(uri[2] or '').lower()}"

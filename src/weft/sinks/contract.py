@@ -1,4 +1,4 @@
-"""What a sink is given, and what it promises."""
+"""The contract of sinks: what a sink gets, and what it guarantees."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from weft.sinks.wire import FIGURES, Decode
 
 @dataclass(frozen=True)
 class SinkQuery:
-    """A query as sinks know it."""
+    """What a sink knows about a query."""
 
     number: int
-    """Never used again, also when a name is."""
+    """Never reused, even if the name is."""
     name: str
     schema: Any
     """The Spark schema of its answers: that of the plain query."""
     arrow: pa.Schema
     keys: tuple[str, ...] | None
-    """The columns that, with the window, identify a row; None where no columns do."""
+    """The columns that, with the window, identify a row; None if there are none."""
 
     def identity(self, sink: str) -> tuple[str, ...]:
-        """The same, for a sink that cannot do without."""
+        """The same, for a sink that needs them; an error if there are none."""
         if self.keys is None:
             raise EngineError(
                 f"query {self.name!r}: {sink} identifies rows by window and keys, and these have "
@@ -40,9 +40,9 @@ class SinkQuery:
 
 @dataclass(frozen=True, eq=False)
 class MicroBatch:
-    """The answers of one micro-batch, of all queries.
+    """The answers of all queries in one micro-batch.
 
-    `frame` may be computed once only, because computing it advances the state; `kept()` makes a
+    `frame` may be computed only once, because computing it advances the state; `kept()` makes a
     copy that can be read any number of times.
     """
 
@@ -51,10 +51,10 @@ class MicroBatch:
     queries: Mapping[int, SinkQuery]
     mode: str
     stream: str = "weft"
-    """Which stream it is of: another for every checkpoint, the same after a restart."""
+    """The id of the stream: unique to a checkpoint, the same after a restart."""
 
     def answers(self, number: int) -> Any:
-        """One query's answers as a typed DataFrame; only on a kept micro-batch."""
+        """One query's answers as a typed DataFrame; only after `kept()`."""
         asked = self.queries[number]
         rows = self.frame.where(f"query = {int(number)}").select("payload")
         return rows.mapInArrow(Decode(asked.arrow), asked.schema)
@@ -64,18 +64,18 @@ Figures = list[dict[str, Any]]
 
 
 class Sink(ABC):
-    """Where answers go. `guarantee` says what a reader can rely on when a stream is restarted."""
+    """Where answers go. `guarantee` says what readers can rely on after a restart."""
 
     guarantee: ClassVar[str]
     modes: ClassVar[tuple[str, ...]] = ("append", "update")
     needs: ClassVar[tuple[str, ...]] = ()
-    """The formats that Spark must have for it, by the names of their connectors."""
+    """The connectors that Spark needs for it, by name."""
 
     def check(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
-        """Refuse queries that it cannot write; changes nothing.
+        """Refuse queries that it cannot write; has no other effect.
 
-        Called before a change of queries is made, so that one that is refused leaves the stream
-        as it was.
+        Called before a change of queries is made, so that a refused change does not affect the
+        stream.
         """
         if mode not in self.modes:
             raise EngineError(
@@ -83,11 +83,11 @@ class Sink(ABC):
             )
 
     def open(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
-        """Called before the stream starts or goes on, with the queries that it will answer."""
+        """Called before the stream starts or continues, with the queries that it will answer."""
         self.check(queries, mode)
 
     def deliver(self, batch: MicroBatch) -> Figures:
-        """Write the answers, once; return the figures that came with them."""
+        """Write the answers, once; return the buckets' metrics that came with them."""
         kept = batch.frame.persist()
         try:
             rows = kept.where(f"query = {FIGURES}").select("payload").collect()
@@ -108,10 +108,10 @@ def write_each(
     write: Callable[[int], None],
     is_well: Callable[[Iterable[Exception]], bool] | None = None,
 ) -> None:
-    """Write the answers of each query; where some cannot be written and others can, say whose.
+    """Write the answers of each query; if only some fail, the error names their queries.
 
-    Where none can it is the sink that fails, and nobody's answers are to blame. A sink that knows
-    better says by `is_well` whether it can be written to at all, given the errors.
+    If all fail, the sink itself is taken to have failed, and no query is named. A sink that can
+    tell better says by `is_well`, given the errors, whether it can be written to at all.
     """
     errors: dict[int, Exception] = {}
     written = 0

@@ -12,9 +12,9 @@ from weft.sinks.parquet import folder_name
 class DeltaSink(Sink):
     """`<path>/<query>/<number>`, appended to by `txnAppId` and `txnVersion`.
 
-    The application is the stream and the query's number, the version the micro-batch: Delta
-    passes over a version that it has of an application. Streams of different checkpoints may
-    write to one path. Needs the connector delta.
+    The application is the stream and the query's number, the version is the micro-batch: Delta
+    skips a version that an application has already written. Streams of different checkpoints may
+    write to the same path. Needs the connector delta.
     """
 
     guarantee: ClassVar[str] = "exactly once: Delta skips a micro-batch that it has already"
@@ -25,7 +25,7 @@ class DeltaSink(Sink):
         self.path = path
 
     def table(self, name: str, number: int) -> str:
-        """Where a query's table lies."""
+        """The path of a query's table."""
         return f"{self.path.rstrip('/')}/{folder_name(name, number)}"
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:

@@ -1,4 +1,4 @@
-"""Small files kept with a checkpoint: written whole or not at all, with a checksum inside."""
+"""Small files in a checkpoint: written atomically, with a checksum inside."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from weft.sinks.modes import folder_mode, give_mode, new_file, new_folders
 
 _COPIES = "copies"
 ASIDE = "damaged"
-"""The folder of files that were set aside."""
+"""The folder for damaged files that were set aside."""
 
 
 class Folder:
-    """A folder on any file system that Arrow knows, given as a path or a URI.
+    """A folder on any file system that Arrow supports, given as a path or a URI.
 
-    On a local disk what it writes is for its owner only (`weft.sinks.modes`), except where
-    `private` is false: then modes follow the umask, as those of the files beside it do.
+    On a local disk its files are accessible to their owner only (`weft.sinks.modes`), unless
+    `private` is false: then their modes follow the umask, like those of other files there.
 
     >>> import tempfile
     >>> folder = Folder(tempfile.mkdtemp()).sub("catalogue")
@@ -52,31 +52,31 @@ class Folder:
         """The files in it, sorted; those still being written are left out."""
         try:
             found = self.system.get_file_info(fs.FileSelector(self.path, allow_not_found=True))
-        except FileNotFoundError:  # made or removed by another process while Arrow looked
+        except FileNotFoundError:  # created or removed by another process during the listing
             return []
         names = [info.base_name for info in found if info.type == fs.FileType.File]
         return sorted(name for name in names if not name.startswith("."))
 
     def has(self, name: str) -> bool:
-        """Whether a file is there, without a look at the others."""
+        """Whether a file exists, without listing the folder."""
         info = self.system.get_file_info(f"{self.path}/{name}")
         return bool(info.type == fs.FileType.File)
 
     def write(self, name: str, kind: str, body: Any) -> None:
-        """Write a file in one step: whoever reads sees the old one or the new one."""
+        """Write a file atomically: readers see the old one or the new one."""
         text = json.dumps(body, separators=(",", ":"))
         sealed = json.dumps({"weft": kind, "checksum": zlib.crc32(text.encode()), "body": text})
         self.write_bytes(name, sealed.encode())
 
     def write_bytes(self, name: str, data: bytes) -> None:
-        """Write a file of any content in one step."""
+        """Write a file of any content atomically."""
         self._make()
         temporary = f"{self.path}/.{name}.{uuid.uuid4().hex}"
         try:
             with self._new(temporary) as stream:
                 stream.write(data)
             self.system.move(temporary, f"{self.path}/{name}")
-        except OSError:  # a full disk: what there is of the file only takes more of it
+        except OSError:  # such as a full disk: remove the incomplete file
             with suppress(OSError):
                 self.system.delete_file(temporary)
             raise
@@ -88,7 +88,7 @@ class Folder:
             self.system.create_dir(self.path, recursive=True)
 
     def _new(self, path: str) -> Any:
-        # Arrow knows no modes: what it creates, others may open before it could be closed to them.
+        # Arrow cannot set modes: others could open its new file before the mode is set.
         return new_file(path) if self._has_modes else self.system.open_output_stream(path)
 
     @property
@@ -96,7 +96,7 @@ class Folder:
         return self.private and isinstance(self.system, fs.LocalFileSystem)
 
     def keep(self, name: str, kind: str, body: Any) -> None:
-        """Write a file that a stream cannot do without: on the disk, and with a copy.
+        """Write a file that a stream depends on: synced to disk, and with a copy.
 
         The copy is written first, so that it is never older than the file.
         """
@@ -105,12 +105,12 @@ class Folder:
             folder._sync(name)
 
     def unkeep(self, name: str) -> None:
-        """Remove a file that `keep` wrote, and its copy: the file first, which readers look at."""
+        """Remove a file that `keep` wrote, and its copy: first the file, which readers use."""
         for folder in (self, self.sub(_COPIES)):
             folder.remove(name)
 
     def kept(self, name: str, kind: str) -> Any:
-        """What `keep` wrote; a file that is damaged or gone is put back from its copy."""
+        """What `keep` wrote; a damaged or missing file is restored from its copy."""
         try:
             return self.read(name, kind)
         except CheckpointError as error:
@@ -127,11 +127,11 @@ class Folder:
         return body
 
     def kept_names(self) -> list[str]:
-        """The files that `keep` wrote, sorted, also those of which only the copy is left."""
+        """The files that `keep` wrote, sorted, including those of which only the copy is left."""
         return sorted({*self.names(), *self.sub(_COPIES).names()})
 
     def _sync(self, name: str) -> None:
-        """Have the file on the disk before going on: a rename may outlive what it renamed."""
+        """Sync the file to disk: after a crash, a rename may persist without the file's content."""
         if not isinstance(self.system, fs.LocalFileSystem):
             return
         for path in (f"{self.path}/{name}", self.path):
@@ -142,7 +142,7 @@ class Folder:
                 os.close(handle)
 
     def read(self, name: str, kind: str) -> Any:
-        """The body of a file; a file that is damaged or of another kind is refused."""
+        """The body of a file; an error if it is damaged or of another kind."""
         path = f"{self.path}/{name}"
         data = self.read_bytes(name)
         try:
@@ -165,13 +165,13 @@ class Folder:
             raise CheckpointError(f"{path} does not exist") from error
 
     def set_aside(self, name: str) -> None:
-        """Move a file that cannot be read out of the way, where it can be looked at."""
+        """Move an unreadable file aside, where it can be examined."""
         aside = self.sub(ASIDE)
         aside._make()
         self.system.move(f"{self.path}/{name}", f"{aside.path}/{name}")
 
     def move_to(self, other: Folder, name: str) -> bool:
-        """Move a file; False if it is not there any more. Of several who try, one succeeds."""
+        """Move a file; False if it is gone. If several processes try, one succeeds."""
         other._make()
         try:
             self.system.move(f"{self.path}/{name}", f"{other.path}/{name}")
@@ -180,7 +180,7 @@ class Folder:
         return True
 
     def withdraw(self, name: str) -> bool:
-        """Remove a file; False if it is not there any more."""
+        """Remove a file; False if it is gone."""
         try:
             self.system.delete_file(f"{self.path}/{name}")
         except FileNotFoundError:
@@ -188,16 +188,16 @@ class Folder:
         return True
 
     def remove(self, name: str) -> None:
-        """Remove a file, if it is there."""
+        """Remove a file, if it exists."""
         self.withdraw(name)
 
 
 def private_folder(location: str) -> None:
-    """Make a folder for its owner only, so that whatever others put into it is protected too.
+    """Make a folder that only its owner can access, which protects everything in it.
 
-    For the root of a checkpoint, in which Spark writes by the umask. One that exists and is empty
-    gets the same mode; one with something in it has been used, and stays as it is. On other file
-    systems than a local disk nothing is done.
+    For the root of a checkpoint, in which Spark writes with modes by the umask. An existing empty
+    folder gets the same mode; one that is not empty has been used before and is left unchanged.
+    Does nothing on file systems other than a local disk.
     """
     system, path = locate(location)
     if not isinstance(system, fs.LocalFileSystem):
@@ -212,7 +212,7 @@ def private_folder(location: str) -> None:
 
 
 def locate(location: str) -> tuple[fs.FileSystem, str]:
-    """The file system and path of a location as Spark takes it: a path, or a URI."""
+    """The file system and path of a location in the form that Spark accepts: a path, or a URI."""
     if location.startswith("file:"):
         location = "/" + location[len("file:") :].lstrip("/")
     if "://" in location:

@@ -1,4 +1,4 @@
-"""foreachBatch: the answers of every micro-batch handed to a function of yours."""
+"""foreachBatch: passes the answers of every micro-batch to a user function."""
 
 from __future__ import annotations
 

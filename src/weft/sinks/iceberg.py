@@ -15,11 +15,11 @@ STREAM, BATCH = "weft.stream", "weft.batch"
 
 
 class IcebergSink(Sink):
-    """A table per query, named by `table` with `{query}` and perhaps `{number}` filled in.
+    """A table per query, named by `table` with `{query}` and optionally `{number}` filled in.
 
-    `table` is a name in a catalogue that the session has, such as `lake.answers.{query}`. Every
-    snapshot that a stream writes bears its stream and micro-batch, and a micro-batch that a
-    snapshot bears already is passed over. Needs the connector iceberg.
+    `table` is a name in a catalogue of the session, such as `lake.answers.{query}`. Every snapshot
+    that a stream writes has the stream and micro-batch as properties, and a micro-batch for which
+    there is a snapshot already is skipped. Needs the connector iceberg.
     """
 
     guarantee: ClassVar[str] = (
@@ -46,7 +46,7 @@ class IcebergSink(Sink):
 
     def check(self, queries: Mapping[int, SinkQuery], mode: str) -> None:
         super().check(queries, mode)
-        # Catalogues differ in whether they tell small letters from capitals.
+        # Catalogues differ in case sensitivity.
         check_distinct(queries.values(), lambda q: self.table(q.name, q.number).lower())
 
     def write(self, batch: MicroBatch, counts: Mapping[int, int]) -> None:
@@ -57,7 +57,7 @@ class IcebergSink(Sink):
         answers = batch.answers(number)
         table = self.table(batch.queries[number].name, number)
         if not answers.sparkSession.catalog.tableExists(table):
-            # Empty at first: rows come only with a snapshot that bears its micro-batch.
+            # Created empty: rows are only added in snapshots that name their micro-batch.
             answers.limit(0).writeTo(table).using("iceberg").create()
         if written(answers.sparkSession, table, batch.stream) < batch.number:
             writer = answers.writeTo(table)
@@ -66,7 +66,7 @@ class IcebergSink(Sink):
 
 
 def written(spark: Any, table: str, stream: str) -> int:
-    """The last micro-batch of a stream that a table has; -1 if it has none."""
+    """The last micro-batch of a stream in a table; -1 if there is none."""
     batches = spark.table(f"{table}.snapshots").where(f"summary['{STREAM}'] = '{stream}'")
     found = batches.selectExpr(f"max(CAST(summary['{BATCH}'] AS BIGINT))").first()[0]
     return -1 if found is None else int(found)

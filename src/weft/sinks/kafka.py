@@ -1,4 +1,4 @@
-"""Kafka: every answer a message, its key the query, window and group."""
+"""Kafka: one message per answer, keyed by query, window and group."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from weft.sinks.contract import MicroBatch, Sink, SinkQuery, write_each
 Values = Literal["json", "avro"]
 VALUES = ("json", "avro")
 RECORD = "topLevelRecord"
-"""What Spark calls the Avro record of a row."""
+"""Spark's name of the Avro record of a row."""
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 
 
 class KafkaSink(Sink):
-    """One topic for all queries, or one per query where `topic` holds `{query}`.
+    """One topic for all queries, or one per query if `topic` contains `{query}`.
 
-    Keys are JSON; values are JSON, or Avro by the schema that `avro_schema` gives, which is
-    another for each query, so that Avro wants a topic per query. Two headers come with every
-    message: `query`, its name, and `batch`, the micro-batch's number. Needs the connector kafka,
-    for Avro also avro; `options` go to Spark's Kafka writer as they are.
+    Keys are JSON; values are JSON, or Avro with the schema that `avro_schema` returns. Each query
+    has a different schema, so Avro needs a topic per query. Every message has two headers: `query`,
+    its name, and `batch`, the micro-batch's number. Needs the connector kafka, and avro for Avro;
+    `options` are passed to Spark's Kafka writer.
     """
 
     guarantee: ClassVar[str] = (
@@ -45,7 +45,7 @@ class KafkaSink(Sink):
         self.servers, self.topic, self.values, self.options = servers, topic, values, options
 
     def topic_of(self, query: str) -> str:
-        """The topic of a query; refused if Kafka would not have it.
+        """The topic of a query; an error if Kafka would not accept it.
 
         >>> KafkaSink("broker:9092", "answers.{query}").topic_of("hourly")
         'answers.hourly'
@@ -107,9 +107,9 @@ class KafkaSink(Sink):
 
 
 def avro_schema(answers: Any) -> str:
-    """The Avro schema by which a query's answers are sent, as JSON.
+    """The Avro schema with which a query's answers are sent, as JSON.
 
-    `answers` is any DataFrame of their columns and types; the connector avro makes the schema.
+    `answers` is any DataFrame with their columns and types; the connector avro makes the schema.
     """
     jvm = answers.sparkSession._jvm
     converters = jvm.org.apache.spark.sql.avro.SchemaConverters
@@ -118,10 +118,10 @@ def avro_schema(answers: Any) -> str:
 
 
 def newest_messages(frame: Any) -> Any:
-    """Of a batch of Kafka messages, as Spark reads them, the newest of each key.
+    """The newest message of each key, from a batch of Kafka messages as Spark reads them.
 
-    So each answer is there once, however often a micro-batch was run. Messages of one key are in
-    one partition as long as the topic keeps its number of partitions.
+    So each answer is read once, even if a micro-batch was repeated. Messages of one key are in one
+    partition as long as the topic keeps its number of partitions.
     """
     ranked = frame.selectExpr(
         "*", "row_number() OVER (PARTITION BY topic, key ORDER BY offset DESC) AS weft_rank"

@@ -1,11 +1,11 @@
-"""Rows that a stream lost, as Parquet: each micro-batch's are seen whole or not at all.
+"""Rows that a stream lost, as Parquet: readers see all lost rows of a micro-batch, or none.
 
-    lost/000000000012-0000.parquet    rows of micro-batch 12, with why they were lost
-    lost/_weft/batches/               which files count (`weft.sinks.manifests`)
+    lost/000000000012-0000.parquet    rows of micro-batch 12, with the reason for the loss
+    lost/_weft/batches/               the list of valid files (`weft.sinks.manifests`)
     lost/_weft/late.json              the columns, for readers of a folder without rows
-    lost/_weft/writing/               what Spark is writing
+    lost/_weft/writing/               files that Spark is writing
 
-Most micro-batches lose nothing, and leave nothing here.
+Most micro-batches lose nothing, and write nothing here.
 """
 
 from __future__ import annotations
@@ -21,39 +21,39 @@ from weft.sinks.manifests import TOGETHER, Manifests
 from weft.sinks.parquet import spark_schema
 
 REASON, QUERIES, BATCH = "weft_reason", "weft_queries", "weft_batch"
-"""The columns beside the source's own: why, for which queries, in which micro-batch."""
+"""The columns added to the source's: the reason, the queries, and the micro-batch."""
 _OF, _DESCRIPTION, _KIND = "rows", "late.json", "late"
 
 
 class LateFiles:
     """The files of a folder of lost rows.
 
-    A micro-batch that is run again replaces its files one by one, under the same names, and then
-    its manifest.
+    A repeated micro-batch replaces its files one by one, under the same names, and then its
+    manifest.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._folder = Folder(path, private=False)  # for whoever reads answers, as they are
+        self._folder = Folder(path, private=False)  # readable by the readers of the answers
         self._weft = self._folder.sub("_weft")
         self._manifests = Manifests(self._folder)
         self._committed = 0
 
     def open(self, schema: dict[str, Any]) -> None:
-        """Take note of the rows' schema, as Spark describes it in JSON."""
+        """Store the rows' schema, in Spark's JSON form."""
         self._weft.write(_DESCRIPTION, _KIND, {"schema": schema})
         self._manifests.tidy()
 
     def begin(self, batch: int) -> None:
-        """Make way for the rows of a micro-batch, of which an earlier run may have left some."""
+        """Remove what an earlier run may have left of a micro-batch."""
         made = self._writing(batch)
         with suppress(FileNotFoundError):
             made.system.delete_dir(made.path)
 
     def writing(self, batch: int) -> str:
-        """The folder into which Spark is to write the rows of a micro-batch.
+        """The folder to which Spark writes the rows of a micro-batch.
 
-        A local one as a URI, because a bare path means Spark's own file system to Spark.
+        A local folder is a URI, because Spark resolves a bare path on its default file system.
         """
         made = self._writing(batch)
         if isinstance(made.system, fs.LocalFileSystem):
@@ -61,11 +61,11 @@ class LateFiles:
         return f"{self.path.rstrip('/')}{made.path[len(self._folder.path) :]}"
 
     def has(self, batch: int) -> bool:
-        """Whether the rows of one of the last micro-batches are here."""
+        """Whether the rows of a recent micro-batch have been committed."""
         return self._weft.sub("batches").has(f"{batch:012d}.json")
 
     def commit(self, batch: int) -> None:
-        """Make what Spark has written of a micro-batch visible: nothing, if it has not."""
+        """Make the rows that Spark has written of a micro-batch visible, if there are any."""
         made, files = self._writing(batch), []
         for at, name in enumerate(one for one in made.names() if one.endswith(".parquet")):
             files.append(f"{batch:012d}-{at:04d}.parquet")
@@ -74,7 +74,7 @@ class LateFiles:
         with suppress(FileNotFoundError):
             made.system.delete_dir(made.path)
         self._committed += 1
-        if self._committed % TOGETHER == 0:  # not every micro-batch has a manifest to do it with
+        if self._committed % TOGETHER == 0:  # `write` rarely merges, as most batches lose nothing
             self._manifests.tidy()
 
     def _writing(self, batch: int) -> Folder:

@@ -15,20 +15,19 @@ from weft.sinks.manifests import Manifests
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
 FILES = "files"
-"""What manifests have a long table's files under."""
+"""The name under which manifests list a long table's files."""
 
 
 def delivered_files(path: str) -> list[str]:
-    """The files of a long table that belong to whole micro-batches, oldest first."""
+    """The files of a long table that belong to complete micro-batches, oldest first."""
     return [f"{path.rstrip('/')}/{file}" for file in Manifests(Folder(path)).files(FILES)]
 
 
 class LongSink(Sink):
     """`<path>/batch=<number>/<bucket>.parquet`: `query`, `window`, keys and aggregates by name.
 
-    A column is null for queries that have none of its name; where queries give one name to
-    different types, the later ones have a column of their own, `name_type`. A micro-batch that is
-    run again overwrites its files.
+    A column is null for queries that do not have it; if queries use one name for different types,
+    the later ones get a separate column, `name_type`. A repeated micro-batch overwrites its files.
     """
 
     guarantee: ClassVar[str] = (
@@ -38,7 +37,7 @@ class LongSink(Sink):
 
     def __init__(self, path: str) -> None:
         self.path = path
-        # Manifests are for whoever reads the answers, so they follow the umask as answers do.
+        # Manifests must be readable by the readers of the answers, so their modes follow the umask.
         self.folder = Folder(path, private=False)
         self.manifests = Manifests(self.folder)
 
@@ -58,7 +57,7 @@ class LongSink(Sink):
 
 
 def _columns(queries: Mapping[int, SinkQuery]) -> dict[int, tuple[str, dict[str, str]]]:
-    """Of each query its name, and the long table's column for each of its own."""
+    """For each query its name, and the column of the long table for each of its columns."""
     types: dict[str, pa.DataType] = {"query": pa.string()}
     found: dict[int, tuple[str, dict[str, str]]] = {}
     for number, query in sorted(queries.items()):
@@ -74,7 +73,7 @@ def _columns(queries: Mapping[int, SinkQuery]) -> dict[int, tuple[str, dict[str,
 
 
 class LongWriter:
-    """For `mapInArrow`: the answers of a task into one file."""
+    """For `mapInArrow`: writes the answers of a task to one file."""
 
     def __init__(
         self, path: str, batch: int, columns: Mapping[int, tuple[str, dict[str, str]]]

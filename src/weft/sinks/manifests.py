@@ -1,12 +1,12 @@
 """Which files belong to which micro-batch: readers of answers read only the files listed here.
 
-    _weft/batches/000000000064.json                   one micro-batch, written in one step
-    _weft/batches/000000000032-000000000064.parquet   those from 32 to before 64, put together
+    _weft/batches/000000000064.json                   one micro-batch, written atomically
+    _weft/batches/000000000032-000000000064.parquet   those from 32 to before 64, merged
 
-A micro-batch is there when its manifest is. Manifests of 32 micro-batches are put together into one
+A micro-batch is visible if its manifest exists. Manifests of 32 micro-batches are merged into one
 file, 32 of those into one again, and so on while they are small: a year of micro-batches is a few
-hundred files. A manifest counts before what was put together, so that a stream that is taken back
-to an older checkpoint replaces what it gives again.
+hundred files. A single manifest takes precedence over merged ones, so that a stream that is reset
+to an older checkpoint replaces the micro-batches that it delivers again.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from weft.errors import CheckpointError, EngineError
 from weft.sinks.files import Folder
 
 TOGETHER = 32
-"""Manifests, or files of some, that are put together into one."""
+"""The number of manifests, or of merged files, that are merged into one."""
 LARGEST = 1_000_000
-"""Rows of a file that is not put together with others any more."""
+"""Files with this many rows are not merged further."""
 _KIND = "batch"
 _SCHEMA = pa.schema([("of", pa.string()), ("batch", pa.int64()), ("file", pa.string())])
 _PATIENCE = 30.0
-"""Seconds for which a reader tries again if files are put together while it reads them."""
+"""Seconds for which a reader retries if files are merged while it reads them."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Manifests:
         self._folder = folder.sub("_weft").sub("batches")
 
     def write(self, batch: int, files: Mapping[str, Sequence[str]]) -> None:
-        """Make a micro-batch visible, with its files by what they are of."""
+        """Make a micro-batch visible; its files are given by the name they belong to."""
         size = TOGETHER
         while batch and batch % size == 0 and self._put_together(batch - size, batch):
             size *= TOGETHER
@@ -77,11 +77,11 @@ class Manifests:
         self._folder.write(f"{batch:012d}.json", _KIND, listed)
 
     def files(self, of: str) -> list[str]:
-        """The files of something, in the order of their micro-batches."""
+        """The files of the name `of`, in the order of their micro-batches."""
         return self._listed(of, 0)
 
     def newest(self, of: str, most: int) -> list[str]:
-        """The files of something among the last `most` micro-batches, newest first."""
+        """The files of the name `of` in the last `most` micro-batches, newest first."""
         count = max((piece.last for piece in self._pieces()), default=0)
         return self._listed(of, count - most)[::-1]
 
@@ -93,24 +93,24 @@ class Manifests:
                 found = pa.concat_tables(self._read(pieces, of)).sort_by("batch")
                 found = found.filter(pc.field("batch") >= since)
                 return [str(file) for file in found.column("file").to_pylist()]
-            except FileNotFoundError:  # put together while it was read
+            except FileNotFoundError:  # merged while it was read
                 if time.monotonic() > ends:
                     raise
                 time.sleep(0.01)
 
     def names(self) -> list[str]:
-        """Their own files, in the order of their micro-batches."""
+        """The names of the manifest files, in the order of their micro-batches."""
         return [piece.name for piece in self._pieces()]
 
     def tidy(self) -> None:
-        """Put together what an earlier version has left as it was."""
+        """Merge manifests that an earlier version did not merge."""
         manifests = [piece for piece in self._pieces() if piece.is_manifest]
         if len(manifests) <= 2 * TOGETHER:
             return
         done = max(piece.first for piece in manifests)
         size = TOGETHER
         while size <= done:
-            # Listed once for all stretches: there may be hundreds of thousands of files.
+            # Listed once for all ranges, because there may be hundreds of thousands of files.
             every = self._look()
             by_stretch: defaultdict[int, list[_Piece]] = defaultdict(list)
             for piece in every:
@@ -123,16 +123,16 @@ class Manifests:
             size *= TOGETHER
 
     def _pieces(self) -> list[_Piece]:
-        """The files that count."""
+        """The files that are in effect."""
         return _counting(self._seen())
 
     def _seen(self) -> list[_Piece]:
-        """All files. A listing beside a writer may have missed a file, and not those in it."""
+        """All files. A listing during a merge may miss the merged file but not its inputs."""
         pieces = self._look()
         while any(later.first > one.last for one, later in pairwise(pieces)):
             before, pieces = pieces, self._look()
             if before == pieces:
-                break  # micro-batches that never were
+                break  # there were no such micro-batches
         return pieces
 
     def _look(self) -> list[_Piece]:
@@ -140,7 +140,7 @@ class Manifests:
         return sorted(pieces, key=lambda one: (one.first, -one.last))
 
     def _read(self, pieces: Sequence[_Piece], of: str | None) -> Iterator[pa.Table]:
-        """What some files say, of one thing or of all."""
+        """The entries in some files, of one name or of all."""
         known = {piece.first for piece in pieces if piece.is_manifest}
         yield _SCHEMA.empty_table()
         for piece in pieces:
@@ -183,16 +183,16 @@ class Manifests:
         seen: Sequence[_Piece] | None = None,
         larger: Sequence[_Piece] = (),
     ) -> bool:
-        """Put the files of a stretch of micro-batches into one; False if it would be too large.
+        """Merge the files of a range of micro-batches into one; False if it would be too large.
 
-        `seen` are all that lie in it, if that is known, and `larger` those that it may lie in.
+        `seen` are all files in the range, if known, and `larger` those that may contain it.
         """
         if seen is None:
             every = self._look()
             seen = [one for one in every if first <= one.first and one.last <= last]
             larger = [one for one in every if one.last - one.first > last - first]
         if any(one.first <= first and last <= one.last for one in larger):
-            return True  # given again after a step back: manifests that count before what it has
+            return True  # delivered again after a reset: its manifests precede the merged file
         pieces = _counting(seen)
         whole = _Piece(f"{first:012d}-{last:012d}.parquet", first, last)
         if sum(self._rows(piece) for piece in pieces) > LARGEST:
@@ -209,7 +209,7 @@ class Manifests:
         return True
 
     def _rows(self, piece: _Piece) -> int:
-        """How many rows a file has that was put together."""
+        """The number of rows in a merged file."""
         if piece.is_manifest:
             return 0
         path = f"{self._folder.path}/{piece.name}"
@@ -217,8 +217,8 @@ class Manifests:
 
 
 def _counting(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Of files in their order those that count: none that lies in another, but manifests, which
-    replace what it says.
+    """The files in effect, in order: not those that lie in another, except for manifests, which
+    replace its entries.
     """
     found: list[_Piece] = []
     covered = 0

@@ -1,8 +1,8 @@
-"""Who may read what weft writes on a local disk: the owner alone, unless the owner says otherwise.
+"""File modes of what weft writes on a local disk: by default only the owner has access.
 
 A checkpoint holds slices of the stream's rows, the queries, and errors that may quote values, and
-whoever can write to it changes the queries. So files get 0600 and folders 0700, whatever the umask.
-`WEFT_FILE_MODE=0640` lets the group read them; a folder has x wherever its files have r.
+anyone who can write to it can change the queries. So files get 0600 and folders 0700, whatever the
+umask. With `WEFT_FILE_MODE=0640` the group can read them; a folder has x wherever its files have r.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _read(text: str) -> int:
 
 
 def new_file(path: str) -> BinaryIO:
-    """A new file, open for writing, that nobody else can have opened before it had its mode."""
+    """A new file, open for writing, created with its mode so that no one else can open it."""
     mode = file_mode()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     handle = os.open(path, flags, mode)
@@ -65,7 +65,7 @@ def new_file(path: str) -> BinaryIO:
 
 
 def new_folders(path: str) -> None:
-    """Make whatever is missing of a path, every folder of it with weft's mode."""
+    """Make the missing folders of a path, each with weft's mode."""
     missing: list[str] = []
     path = os.path.abspath(path)
     while not os.path.isdir(path):
@@ -75,17 +75,17 @@ def new_folders(path: str) -> None:
         try:
             os.mkdir(folder, folder_mode())
         except FileExistsError:
-            if not os.path.isdir(folder):  # else another process was quicker
+            if not os.path.isdir(folder):  # otherwise another process created it
                 raise
         else:
             give_mode(folder, folder_mode())
 
 
 def give_mode(path: str, mode: int) -> None:
-    """Set a mode from which the umask has taken something, or which the file had before.
+    """Set the mode of a file or folder that the umask has reduced, or that existed before.
 
-    Where that is not possible (another's folder, a file system without modes) it stays as it is:
-    protection there is for whoever mounted it. A folder keeps the bit that hands on its group.
+    If that is not possible (another user's folder, a file system without modes) it is left as it
+    is: access control there is up to the administrator. A folder keeps its setgid bit.
     """
     with suppress(OSError):
         now = stat.S_IMODE(os.stat(path).st_mode)

@@ -22,7 +22,7 @@ def named(pattern: str, query: str, number: int) -> str:
 
 
 def check_distinct(queries: Iterable[SinkQuery], place: Callable[[SinkQuery], str]) -> None:
-    """Refuse queries of which two would be written to one place."""
+    """Refuse queries if two of them would be written to the same place."""
     taken: dict[str, str] = {}
     for query in queries:
         other = taken.setdefault(place(query), query.name)

@@ -1,4 +1,4 @@
-"""Parquet: a folder per query, or one long table; each micro-batch seen whole or not at all."""
+"""Parquet: a folder per query, or one long table; micro-batches become visible atomically."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS)
 class ParquetSink(Sink):
     """`<path>/<query>/<number>/<batch>-<bucket>.parquet`, written by the workers.
 
-    A micro-batch becomes visible to `weft.read_results` when its manifest is written in one step
-    (`weft.sinks.manifests`), listing the files that belong to it; a micro-batch that is run again
-    overwrites its files and its manifest.
+    A micro-batch becomes visible to `weft.read_results` when its manifest, which lists its files,
+    is written atomically (`weft.sinks.manifests`); a repeated micro-batch overwrites its files and
+    its manifest.
     """
 
     guarantee: ClassVar[str] = "exactly once, read with weft.read_results"
 
     def __init__(self, path: str) -> None:
         self.path = path
-        # Manifests are for whoever reads the answers, so they follow the umask as answers do.
+        # Manifests must be readable by the readers of the answers, so their modes follow the umask.
         self.folder = Folder(path, private=False)
         self.manifests = Manifests(self.folder)
 
@@ -70,7 +70,7 @@ class ParquetSink(Sink):
 
 
 class FileWriter:
-    """For `mapInArrow`: answers into files, one per query and task."""
+    """For `mapInArrow`: writes answers to files, one per query and task."""
 
     def __init__(self, path: str, batch: int, folders: Mapping[int, str]) -> None:
         self.path, self.batch, self.folders = path, batch, dict(folders)
@@ -100,7 +100,7 @@ class FileWriter:
         yield written(rows)
 
     def _is_well(self, errors: Iterable[Exception]) -> bool:
-        """Whether anything can be written there at all; a full or broken disk is nobody's fault."""
+        """Whether the sink can be written to at all; no query is to blame for a full disk."""
         if any(getattr(error, "errno", None) in _OF_THE_DISK for error in errors):
             return False
         probe = Folder(self.path, private=False).sub("_weft")
@@ -114,7 +114,7 @@ class FileWriter:
 
 
 def folder_name(name: str, number: int) -> str:
-    """Where a query's files lie; the number tells apart queries that bore one name in turn.
+    """The folder of a query's files; the number distinguishes successive queries of one name.
 
     >>> folder_name("a/b", 3)
     'a_b/3'
@@ -123,7 +123,7 @@ def folder_name(name: str, number: int) -> str:
 
 
 def described_query(path: str, query: str) -> dict[str, Any]:
-    """What a Parquet sink knows of the newest query with a name."""
+    """The description that a Parquet sink stored of the newest query with this name."""
     folder = Folder(path).sub("_weft").sub("queries")
     known = [folder.read(name, "query") for name in folder.names()]
     named = [entry for entry in known if entry["name"].lower() == query.lower()]

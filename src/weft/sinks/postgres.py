@@ -1,4 +1,4 @@
-"""PostgreSQL: a table per query, a row for every window and group, written by upsert."""
+"""PostgreSQL: a table per query with a row per window and group, written by upsert."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from weft.sinks.postgres_table import Table, placed
 from weft.sinks.wire import FIGURES, WRITTEN, figures_in, from_wire, written
 
 OLDEST = 15
-"""The first PostgreSQL with UNIQUE NULLS NOT DISTINCT."""
+"""The first PostgreSQL version with UNIQUE NULLS NOT DISTINCT."""
 
 
 class PostgresSink(Sink):
-    """A table per query, named by `table` with `{query}` and perhaps `{number}` filled in.
+    """A table per query, named by `table` with `{query}` and optionally `{number}` filled in.
 
-    The tables are made if they are not there: `window_start` and `window_end`, the keys, the
-    aggregates, unique by window and keys (nulls are equal, hence PostgreSQL 15 or newer). Every
-    task writes its answers over one connection in one transaction, by COPY into a temporary table
-    and INSERT ... ON CONFLICT DO UPDATE; nothing goes through the driver. `url` is a connection
-    string of libpq. Needs the package psycopg where tasks run.
+    Missing tables are created: `window_start` and `window_end`, the keys, the aggregates, unique by
+    window and keys (nulls are equal, hence PostgreSQL 15 or newer). Every task writes its answers
+    over one connection in one transaction, by COPY into a temporary table and INSERT ... ON
+    CONFLICT DO UPDATE; nothing goes through the driver. `url` is a libpq connection string. Needs
+    the package psycopg on the workers.
     """
 
     guarantee: ClassVar[str] = (
@@ -40,10 +40,10 @@ class PostgresSink(Sink):
         self.url, self.pattern = url, table
 
     def __repr__(self) -> str:
-        return f"PostgresSink(table={self.pattern!r})"  # the url may hold a password
+        return f"PostgresSink(table={self.pattern!r})"  # the url may contain a password
 
     def place(self, name: str, number: int) -> tuple[str, ...]:
-        """The schema, if there is one, and the name of a query's table."""
+        """The schema, if any, and the name of a query's table."""
         return placed(self.pattern, name, number)
 
     def table(self, query: SinkQuery) -> Table:
@@ -74,14 +74,14 @@ class PostgresSink(Sink):
         raise EngineError("a PostgreSQL sink writes as it computes; call deliver")
 
     def send(self, answers: Any, query: SinkQuery) -> int:
-        """Write a whole DataFrame of a query's answers; returns how many rows there were."""
+        """Write a whole DataFrame of a query's answers; returns the number of rows."""
         self.open({query.number: query}, "append")
         sender = Sender(self.url, self.table(query))
         return sum(row["rows"] for row in answers.mapInArrow(sender, WRITTEN).collect())
 
 
 class TableWriter:
-    """For `mapInArrow`: a task's answers of all queries, in one transaction."""
+    """For `mapInArrow`: writes a task's answers of all queries, in one transaction."""
 
     def __init__(self, url: str, tables: Mapping[int, Table]) -> None:
         self.url, self.tables = url, dict(tables)
@@ -97,20 +97,20 @@ class TableWriter:
                     answers.setdefault(row["query"], []).append(from_wire(row["payload"]))
         if answers:
             with connect(self.url) as connection:
-                connection.execute("SELECT 1")  # so that what follows are savepoints in one whole
+                connection.execute("SELECT 1")  # begins the transaction, so that savepoints follow
 
                 def write(number: int) -> None:
                     with connection.transaction():  # a savepoint: the others can still be tried
                         table = pa.concat_tables(answers[number])
                         self.tables[number].upsert(connection, table)
 
-                # In one order everywhere: tasks that touch the same rows wait and do not deadlock.
+                # The same order in every task: tasks that write the same rows wait, not deadlock.
                 write_each(answers, write, of_answers)
         yield written(rows)
 
 
 def of_answers(errors: Iterable[Exception]) -> bool:
-    """Whether errors are of what is written, and not of the server, its disk or its locks."""
+    """Whether errors are caused by the answers, not by the server, its disk or its locks."""
     import psycopg
 
     kinds = (psycopg.DataError, psycopg.IntegrityError, psycopg.ProgrammingError)
@@ -118,7 +118,7 @@ def of_answers(errors: Iterable[Exception]) -> bool:
 
 
 class Sender:
-    """For `mapInArrow`: a task's rows of one query, in one transaction."""
+    """For `mapInArrow`: writes a task's rows of one query, in one transaction."""
 
     def __init__(self, url: str, table: Table) -> None:
         self.url, self.table = url, table
@@ -133,7 +133,7 @@ class Sender:
 
 
 def connect(url: str) -> Any:
-    """A connection whose transaction is committed at the end of its `with`; no secret in errors."""
+    """A connection that commits at the end of its `with`; its errors contain no secrets."""
     try:
         import psycopg
     except ImportError:
@@ -144,7 +144,7 @@ def connect(url: str) -> Any:
     try:
         return psycopg.connect(url)
     except psycopg.ProgrammingError:
-        # psycopg repeats the text that it cannot read, which may hold a password.
+        # psycopg quotes the text that it cannot parse, which may contain a password.
         raise EngineError("url: is not a PostgreSQL connection string") from None
     except psycopg.OperationalError as error:
         raise EngineError(f"PostgreSQL cannot be reached: {error}") from None

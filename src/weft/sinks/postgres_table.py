@@ -1,4 +1,4 @@
-"""A query's table in PostgreSQL: its columns, how it is made, and how rows get into it."""
+"""A query's table in PostgreSQL: its columns, its creation, and the upsert of rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from weft.sinks.names import named
 
 WINDOW = ("window_start", "window_end")
 _LONGEST = 63
-"""Bytes of a name; PostgreSQL cuts longer ones, and two may become one."""
+"""Most bytes of a name; PostgreSQL truncates longer ones, so that two may become equal."""
 _STAGED = "weft_staged"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Where a query's answers go: a name with or without a schema, columns with their types."""
+    """The table of a query's answers: a name with or without a schema, columns and their types."""
 
     query: str
     place: tuple[str, ...]
@@ -31,7 +31,7 @@ class Table:
     def of(
         cls, pattern: str, name: str, number: int, schema: pa.Schema, keys: tuple[str, ...]
     ) -> Table:
-        """The table of a query with these columns; the window becomes two of them.
+        """The table of a query with these columns; the window becomes two columns.
 
         >>> window = pa.struct([("start", pa.int64()), ("end", pa.int64())])
         >>> table = Table.of("weft.{query}", "q", 1, pa.schema([("window", window)]), ())
@@ -59,7 +59,7 @@ class Table:
         return cls(name, place, tuple(columns), (*WINDOW, *keys))
 
     def create(self, connection: Any) -> None:
-        """Make the table if it is not there."""
+        """Create the table if it does not exist."""
         from psycopg import sql
 
         columns = sql.SQL(", ").join(
@@ -72,7 +72,7 @@ class Table:
         connection.execute(statement)
 
     def check(self, connection: Any) -> None:
-        """Refuse a table that is there with other columns."""
+        """Refuse an existing table with other columns."""
         from psycopg import sql
 
         place = sql.Identifier(*self.place)
@@ -89,7 +89,7 @@ class Table:
             )
 
     def upsert(self, connection: Any, answers: pa.Table) -> None:
-        """Put answers in; those of a window and group that is there take its place."""
+        """Insert answers; they replace existing ones of the same window and group."""
         from psycopg import sql
 
         place, staged = sql.Identifier(*self.place), sql.Identifier(_STAGED)
@@ -114,7 +114,7 @@ class Table:
                 place,
                 _listed(names),
                 staged,
-                _listed(self.keys),  # rows in one order: concurrent tasks wait, and never deadlock
+                _listed(self.keys),  # ordered rows, so that concurrent tasks wait, not deadlock
                 _listed(self.keys),
                 sql.SQL("UPDATE SET {}").format(changed) if rest else sql.SQL("NOTHING"),
             )
@@ -158,7 +158,7 @@ _TYPES: dict[str, str] = {
 
 
 def sql_type(kind: pa.DataType) -> str:
-    """The type of PostgreSQL that holds an Arrow type; JSON for what is not a plain value.
+    """The PostgreSQL type for an Arrow type; JSON for nested types.
 
     >>> sql_type(pa.decimal128(10, 2)), sql_type(pa.timestamp("us", "UTC"))
     ('numeric(10, 2)', 'timestamp with time zone')
@@ -183,5 +183,5 @@ def _converter(kind: pa.DataType) -> Callable[[Any], Any] | None:
 
 
 def _text(value: str | None) -> str | None:
-    """PostgreSQL has no texts with a zero character; the replacement character stands for it."""
+    """Replaces the zero character, which PostgreSQL cannot store, by the replacement character."""
     return value.replace("\x00", "\ufffd") if value and "\x00" in value else value

@@ -1,4 +1,4 @@
-"""Answers on their way from the operator to a sink: Arrow IPC streams in a binary column."""
+"""How answers get from the operator to a sink: as Arrow IPC streams in a binary column."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 FIGURES = -1
-"""The query number of rows that carry a bucket's figures (JSON) instead of answers."""
+"""The query number of rows that carry a bucket's metrics (JSON) instead of answers."""
 COLUMNS = "query int, bucket int, rows long, payload binary"
 WRITTEN = "query int, rows long, text string"
-"""What a task that writes answers itself gives back: files and their rows, and figures."""
+"""The output of a task that writes answers itself: files with their row counts, and metrics."""
 _WRITTEN = pa.schema([("query", pa.int32()), ("rows", pa.int64()), ("text", pa.string())])
 
 
@@ -46,12 +46,12 @@ def written(rows: Sequence[tuple[int, int, str]]) -> pa.RecordBatch:
 
 
 def figures_in(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    """The figures of buckets among rows of `WRITTEN`."""
+    """The metrics of buckets among rows of `WRITTEN`."""
     return [json.loads(row["text"]) for row in rows if row["query"] == FIGURES]
 
 
 class Decode:
-    """For `mapInArrow`: rows of the operator's output that all belong to one query, as its rows."""
+    """For `mapInArrow`: decodes rows of the operator's output, all of one query, to its answers."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema

@@ -1,4 +1,4 @@
-"""Run it on Spark: the only folder that imports pyspark.
+"""The Spark adapter: the only folder that imports pyspark.
 
-Schemas, rewriting, batch, streaming and verification live here.
+It has schemas, rewriting, batch, streaming and verification.
 """

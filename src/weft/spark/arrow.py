@@ -1,4 +1,4 @@
-"""Spark's types as Arrow's, with times in UTC, by every PySpark that weft runs on."""
+"""Converts Spark types to Arrow types, with times in UTC, for all supported PySpark versions."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import pyarrow as pa
 from pyspark.sql import types as T
 from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 
-# Before Spark 4.2 UTC was what one got; since then it has to be asked for.
+# Before Spark 4.2 times were always in UTC; since then it must be requested.
 _UTC: dict[str, Any] = (
     {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
 )
 
 
 def is_variant(kind: T.DataType) -> bool:
-    """Whether a type is VARIANT, which Spark has since 4.0."""
+    """Whether a type is VARIANT, which exists since Spark 4.0."""
     return kind.typeName() == "variant"
 
 
 def nullable(kind: T.DataType) -> T.DataType:
-    """The type with nulls allowed at any depth: Arrow has no null of a struct without nulls.
+    """The type with nulls allowed at any depth: Arrow cannot make a null struct of non-null fields.
 
     >>> inner = T.StructType([T.StructField("x", T.IntegerType(), nullable=False)])
     >>> nullable(T.ArrayType(inner, containsNull=False)) == T.ArrayType(
@@ -54,7 +54,7 @@ def arrow_type(kind: T.DataType) -> pa.DataType:
 
 
 def arrow_schema(schema: T.StructType) -> pa.Schema:
-    """The Arrow schema of a DataFrame's.
+    """The Arrow schema for the schema of a DataFrame.
 
     >>> arrow_schema(T.StructType([T.StructField("ts", T.TimestampType())]))
     ts: timestamp[us, tz=UTC]

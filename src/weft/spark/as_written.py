@@ -1,8 +1,8 @@
-"""Texts reach Spark as they were written: `${...}` in them is not replaced.
+"""Switches off Spark's variable substitution, so that `${...}` in SQL is not replaced.
 
-Spark puts settings, environment variables and JVM properties in the place of `${...}` before it
-parses, so what was checked would not be what runs. weft switches that off while it hands texts to
-Spark, and puts the session's setting back afterwards.
+Spark replaces `${...}` by settings, environment variables and JVM properties before it parses, so
+the text that was checked would not be the text that runs. weft switches that off while it passes
+SQL to Spark, and restores the session's setting afterwards.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from weft.errors import EngineError
 SUBSTITUTE = "spark.sql.variable.substitute"
 _lock = threading.Lock()
 _using: dict[str, tuple[int, str | None]] = {}
-"""By session: how many are inside, and the setting to put back when the last has left."""
+"""By session: how many callers are inside, and the setting to restore after the last one leaves."""
 
 
 @contextmanager
 def as_written(spark: SparkSession) -> Iterator[None]:
-    """Texts that are parsed inside are parsed as they are; may be nested, and used by threads."""
+    """SQL is parsed without substitution inside this context; nestable and thread-safe."""
     session = _identity(spark)
     with _lock:
         inside, before = _using.get(session, (0, None))
@@ -48,7 +48,7 @@ def as_written(spark: SparkSession) -> Iterator[None]:
 
 
 class HasSpark(Protocol):
-    """Whatever works on a session."""
+    """An object that works on a session."""
 
     @property
     def spark(self) -> SparkSession: ...
@@ -58,7 +58,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def texts_as_written(method: Method) -> Method:
-    """A method that hands texts to Spark as they were written."""
+    """Decorates a method that passes SQL to Spark, to switch off substitution."""
 
     @wraps(method)
     def inside(self: HasSpark, /, *args: Any, **kwargs: Any) -> Any:
@@ -82,7 +82,7 @@ def _switch_off(spark: SparkSession) -> None:
 
 
 def _identity(spark: SparkSession) -> str:
-    """What tells one session from another; Python may have several objects for one."""
+    """The identity of a session; Python may have several objects for one session."""
     if hasattr(spark, "_jsparkSession"):
         return str(spark._jsparkSession.sessionUUID())
     return str(spark.client._session_id)  # Spark Connect

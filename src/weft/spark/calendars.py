@@ -1,4 +1,4 @@
-"""Calendar windows on Spark: whether its zones are the ones that weft's tables have."""
+"""Calendar windows on Spark: checks that its time zones agree with weft's tables."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from weft.query.zone import DAY, Zone, serve_from
 
 Int64 = npt.NDArray[np.int64]
 _YEARS = 5 * 365
-"""Days at the end of the table in which a difference is one of today's rules."""
+"""The days at the end of the table in which a difference means that current rules differ."""
 _UTC = ("UTC", "ETC/UTC", "GMT", "ETC/GMT", "Z", "+00:00", "ZULU")
 _agreed: set[str] = set()
-"""Zones whose clocks are known to be the same in Spark; a process has one Java."""
+"""Zones known to agree with Spark's; a process has only one Java."""
 
 
 def session_zone(spark: SparkSession) -> str:
@@ -33,10 +33,10 @@ def session_zone(spark: SparkSession) -> str:
 
 
 def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
-    """The query with the session's zone, where its window is by that; refused if it must be UTC.
+    """The query with the session's time zone, if its window uses that; refused if it must be UTC.
 
-    A TIMESTAMP_NTZ has a zone of no kind: its days are those that it shows. What the query says of
-    the stream's own time (ksqlDB's ROWTIME) is of the column that has it.
+    A TIMESTAMP_NTZ has no time zone: its days are the dates that it shows. References to the
+    stream's own time (ksqlDB's ROWTIME) are replaced by the time column.
     """
     check_zone(query, df.sparkSession)
     query = timed(query, axis.column)
@@ -55,7 +55,7 @@ def in_session(query: Query, df: DataFrame, axis: TimeAxis) -> Query:
 
 
 def timed(query: Query, column: str) -> Query:
-    """The query with the stream's time by the name of its column.
+    """The query with references to the stream's time replaced by its time column.
 
     >>> query = Query("q", aggs={"last": "max(weft_stream_time)"}, window=Calendar(range="1 day"))
     >>> timed(query, "ts").aggs
@@ -73,7 +73,7 @@ def timed(query: Query, column: str) -> Query:
 
 
 def check_zone(query: Query, spark: SparkSession) -> None:
-    """Refuse a session whose clocks are not those that a truncated time was read by."""
+    """Refuse a session whose time zone is not the one that a truncated time requires."""
     needs = () if query.source is None else query.source.needs
     if not needs:
         return
@@ -99,10 +99,10 @@ def time_span(df: DataFrame, axis: TimeAxis) -> Int64:
 
 
 def check_calendars(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> None:
-    """Refuse calendar windows that would not be those of Spark.
+    """Refuse calendar windows that would differ from Spark's.
 
-    Spark goes by Java's rules of time zones, and weft by Python's: they may be of different years.
-    A zone whose past alone they know differently is served from when on they agree.
+    Spark uses Java's time zone rules, weft uses Python's, and their versions may differ. If they
+    differ only about the past of a zone, weft accepts it from the time from which they agree.
     """
     for query in queries:
         check_zone(query, df.sparkSession)
@@ -127,7 +127,7 @@ def check_calendars(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> 
 
 
 def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
-    """Have Spark say when the days of a zone begin, from when on weft knows them."""
+    """Compare the starts of a zone's days in Spark with those in weft's table."""
     if not zone.changes and zone.since < 0:  # a fixed offset
         first, last = 0, 1
     else:
@@ -146,7 +146,7 @@ def _compare(spark: SparkSession, query: Query, zone: Zone) -> None:
     if not len(differ):
         return
     agreed = first + int(differ[-1]) + 1
-    if last - agreed < _YEARS:  # rules that hold, not history
+    if last - agreed < _YEARS:  # current rules differ, not only past ones
         day = np.datetime64(agreed - 1, "D")
         raise WindowError(
             f"query {query.name!r}: zone={zone.name!r}: {day} begins at another time by the rules "

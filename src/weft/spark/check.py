@@ -1,4 +1,4 @@
-"""Queries checked against the DataFrame they are to run on, before anything runs."""
+"""Checks queries against the DataFrame that they will run on, before anything runs."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from weft.spark.verify.native import native
 
 
 def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> dict[str, str]:
-    """The types of aggregate arguments and keys, and of what they are made of.
+    """The types of aggregate arguments and keys, and of their subexpressions.
 
     An error names the first query that cannot run.
 
-    All queries are analysed at once, because Spark's analysis of hundreds one by one takes
-    seconds; only where that fails is the culprit looked for.
+    All queries are analysed together, because Spark's analysis of hundreds one by one takes
+    seconds; only if that fails, the failing query is searched for.
     """
     limits.check_queries(queries)
     check_calendars(df, axis, queries)
@@ -66,9 +66,9 @@ def check_queries(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> di
 
 
 def check_columns(df: DataFrame, axis: TimeAxis, query: Query) -> None:
-    """Refuse a query that reads a column which is not there, as soon as it is asked.
+    """Refuse a query that reads a missing column, as soon as it is added.
 
-    Spark is asked only of names that no column has: it may know them otherwise.
+    Spark is only consulted about names that no column has, because it may resolve them otherwise.
     """
     if query.columns - {column.lower() for column in df.columns}:
         with as_written(df.sparkSession):

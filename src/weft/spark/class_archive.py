@@ -1,8 +1,9 @@
-"""The classes that Spark loads, kept in a file: an embedded Spark then starts in half the time.
+"""An archive of the classes that Spark loads, which halves the start time of an embedded Spark.
 
-A JVM reads and verifies some twelve thousand classes before Spark's first job. Java can write them
-down as it ends and map them the next time (class data sharing). The file fits the Java and the jars
-that it was made with, and lies in their environment; a JVM that has others goes on without it.
+A JVM reads and verifies some twelve thousand classes before Spark's first job. Java can archive
+them when it exits and map the archive the next time (class data sharing). The archive is valid for
+the Java and the jars that it was made with, and is stored in their environment; a JVM with others
+ignores it.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ ARCHIVE = Path(sys.prefix) / "spark.jsa"
 _QUERY = "SELECT k, sum(x) AS s FROM t GROUP BY window(ts, '1 minute', '20 seconds'), k"
 _QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 _ENVIRON = "SPARK_SUBMIT_OPTS"
-"""Options of Java in the environment, which Spark adds to those of its settings."""
+"""The environment variable with Java options, which Spark adds to those of its settings."""
 _SECONDS = 300.0
 
 
 def is_ready() -> bool:
-    """Whether there is an archive, made after the Spark that is installed."""
+    """Whether there is an archive that is newer than the installed Spark."""
     jars = Path(pyspark.__file__).parent / "jars"
     return ARCHIVE.exists() and jars.exists() and jars.stat().st_mtime < ARCHIVE.stat().st_mtime
 
 
 def java_options() -> str:
-    """Options with which a JVM uses the archive; none if there is none."""
+    """Options with which a JVM uses the archive; empty if there is none."""
     return f"{shlex.quote(f'-XX:SharedArchiveFile={ARCHIVE}')} {_QUIET}" if is_ready() else ""
 
 
 @contextmanager
 def used() -> Iterator[None]:
-    """Spark's JVMs that are started in here use the archive, whatever else they are told."""
+    """Spark JVMs that are started in this context use the archive, besides their other options."""
     before = os.environ.get(_ENVIRON)
     os.environ[_ENVIRON] = f"{before or ''} {java_options()}".strip()
     try:
@@ -53,14 +54,14 @@ def used() -> Iterator[None]:
 
 
 def make_archive() -> Path:
-    """Run a batch and a stream in a JVM that writes the archive as it ends; takes a minute."""
+    """Run a batch and a stream in a JVM that writes the archive when it exits; takes a minute."""
     from weft.spark.session import local_session, silent_children
 
     made = ARCHIVE.with_suffix(".tmp")
     try:
-        made.touch()  # Java would not say why it could not write
+        made.touch()  # fails with a reason if it cannot be written, unlike Java
         made.unlink()
-        ARCHIVE.unlink(missing_ok=True)  # it either writes one or reads one
+        ARCHIVE.unlink(missing_ok=True)  # a JVM either writes an archive or reads one
     except OSError as error:
         raise EngineError(
             f"{ARCHIVE.parent}: {error.strerror}: weft prepare writes to the environment in which "
@@ -76,7 +77,7 @@ def make_archive() -> Path:
             _use(spark)
         finally:
             spark.stop()
-        java.stdin.close()  # it ends when nobody listens
+        java.stdin.close()  # makes it exit
         java.wait(_SECONDS)
     if not made.exists():
         raise EngineError("Java wrote no class archive: it may not support class data sharing")
@@ -85,7 +86,7 @@ def make_archive() -> Path:
 
 
 def _use(spark: pyspark.sql.SparkSession) -> None:
-    """A batch and a stream, as small as they can be."""
+    """Run a minimal batch and a minimal stream."""
     import weft
 
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
 """Connectors that do not come with Spark: which builds run on it, and how to get them.
 
-Jars come from Maven's central repository through `mvn`, as it is set up on the machine, into a
-folder of their own; jobs, the doctor and the tests get them from here. Nothing of Spark is
-imported: the doctor asks where Spark may be missing.
+Jars are fetched from Maven Central through `mvn`, as configured on the machine, into a separate
+folder; jobs, the doctor and the tests use it. Nothing of Spark is imported, because the doctor also
+runs where Spark is missing.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from weft.job.maven import SPARK, Jar, fetch
 
 @dataclass(frozen=True)
 class Connector:
-    """A connector: its jars for each line of Spark, and the settings that it needs.
+    """A connector: its jars for each release line of Spark, and the settings that it needs.
 
     Jars under `any` are for every line, each with the versions to try in turn: Spark's own modules
-    in the version that runs, and if that is not published, in an older one that has been run on it.
+    in the running version, and if that is not published, in an older one that was tested with it.
     """
 
     name: str
@@ -30,10 +30,10 @@ class Connector:
     lines: Mapping[str, tuple[Jar, ...]]
     settings: Mapping[str, str] = field(default_factory=dict)
     fails: str = ""
-    """What was seen on the lines that it has no build for."""
+    """What happens on the lines for which there is no build."""
 
     def jars(self, spark: str) -> tuple[Jar, ...]:
-        """Its jars for a version of Spark; an error where there are none that run on it."""
+        """Its jars for a version of Spark; an error if none of them run on it."""
         line = ".".join(spark.split(".")[:2])
         found = self.lines.get(line, self.lines.get("any"))
         if found is None:
@@ -111,9 +111,9 @@ def connector(name: str) -> Connector:
 
 
 def settings(names: Iterable[str], spark: str | None = None) -> dict[str, str]:
-    """The Spark settings that bring connectors in: their jars, fetched if need be, and their own.
+    """The Spark settings for connectors: their jars, fetched if needed, and other settings.
 
-    For a session that is not started yet: a running one takes no jars any more.
+    For a session that is not started yet, because a running one cannot load further jars.
     """
     running = spark or spark_version()
     asked = [connector(name) for name in dict.fromkeys(names)]
@@ -127,7 +127,7 @@ def settings(names: Iterable[str], spark: str | None = None) -> dict[str, str]:
 
 
 def merge(into: dict[str, str], more: Mapping[str, str]) -> None:
-    """Add settings to others; those that are lists grow.
+    """Add settings to others; settings that are lists are concatenated.
 
     >>> found = {"spark.sql.extensions": "a", "spark.jars": "x.jar"}
     >>> merge(found, {"spark.sql.extensions": "b", "spark.jars": "y.jar", "spark.master": "local"})
@@ -147,7 +147,7 @@ def cache() -> Path:
 
 
 def spark_version() -> str:
-    """The version of the PySpark that is installed."""
+    """The version of the installed PySpark."""
     from pyspark import __version__
 
     return __version__

@@ -1,4 +1,4 @@
-"""What Spark says when it fails, in a sentence or two and without its stack."""
+"""Error messages of Spark in one or two sentences, without the stack trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from weft.spark.connectors import CONNECTORS, connector, spark_version
 _NOT_FOUND = ("DATA_SOURCE_NOT_FOUND", "STREAMING_PYTHON_DATA_SOURCE_NOT_FOUND")
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]+)\]")
 _CAUSE = re.compile(r"^(?:Caused by: )?([\w.$]+(?:Exception|Error)): (.*)$", re.MULTILINE)
-# Below a traceback's indented lines: the exception, in one line or several.
+# The exception that follows a traceback's indented lines, in one line or several.
 _TRACEBACK = re.compile(
     r"^Traceback \(most recent call last\):\n(?:[ \t]+.*\n|\n)+([A-Za-z_][\w.]*): "
     r"(.*(?:\n(?!\s*at |\n|Traceback|Caused by|During handling).*)*)",
@@ -24,7 +24,7 @@ _STACK = re.compile(r"\n\s+at |\nJVM stacktrace|\n\nDriver stacktrace|\nTracebac
 
 
 def spark_message(error: BaseException) -> str | None:
-    """What went wrong, if it went wrong in Spark; None for an error that is not Spark's."""
+    """The message of an error of Spark; None for other errors."""
     if isinstance(error, PySparkException):
         return _condition(error)
     if isinstance(error, Py4JNetworkError):
@@ -37,17 +37,17 @@ def spark_message(error: BaseException) -> str | None:
 
 
 def condition_of(error: BaseException) -> str:
-    """Spark's name for what went wrong, such as PATH_NOT_FOUND; empty if it has none."""
+    """Spark's error condition, such as PATH_NOT_FOUND; empty if there is none."""
     if isinstance(error, PySparkException):
         return error.getCondition() or ""
-    # Java's own kinds of exception come through as they are, with the name in their text.
+    # Exceptions of Java classes are not converted; the condition is in their text.
     found = _CONDITION.search(str(error)) if isinstance(error, Py4JJavaError) else None
     return found[1] if found else ""
 
 
 def is_unknown_format(error: BaseException) -> bool:
-    """Whether Spark has failed for want of a data source."""
-    # For formats that it knows of, such as kafka, Spark has a message without a name.
+    """Whether Spark failed because a data source is missing."""
+    # For known formats, such as kafka, Spark has a message without a condition.
     return condition_of(error) in _NOT_FOUND or "Failed to find data source" in str(error)
 
 
@@ -56,7 +56,7 @@ def has_format(spark: SparkSession, format: str) -> bool:
     try:
         spark.read.format(format).load()
     except (PySparkException, Py4JJavaError) as error:
-        return not is_unknown_format(error)  # any other error is one of a format that is there
+        return not is_unknown_format(error)  # any other error means that the format exists
     return True
 
 
@@ -79,7 +79,7 @@ def connector_advice(format: str) -> str:
 
 
 def short(text: str) -> str:
-    """A message of Spark without the plan or stack behind it, in one line.
+    """A message of Spark in one line, without the plan or stack trace that follows.
 
     >>> short("[UNRESOLVED] A column `x`. SQLSTATE: 42703; line 1 pos 4;\\n'Project [x]\\n+- ...")
     '[UNRESOLVED] A column `x`.'
@@ -90,7 +90,7 @@ def short(text: str) -> str:
 
 
 def root_cause(first: str, trace: str = "") -> str:
-    """The innermost cause that says anything, else the message that there is.
+    """The innermost cause with a message, or else the first message.
 
     >>> root_cause("org.apache.spark.SparkException: Job aborted", "x\\nCaused by: "
     ...            "java.io.IOException: disk full\\n\\tat a.b(C.java)")
@@ -107,7 +107,7 @@ def root_cause(first: str, trace: str = "") -> str:
 
 
 def python_cause(trace: str) -> str | None:
-    """What a Python worker's traceback ends with; None where there is no such traceback.
+    """The exception at the end of a Python worker's traceback; None if there is no traceback.
 
     >>> python_cause("Job aborted: An exception was thrown from the Python worker:\\n"
     ...              "Traceback (most recent call last):\\n  File \\"x.py\\", line 1, in f\\n"
@@ -139,5 +139,5 @@ def _condition(error: PySparkException) -> str:
 def _trace(error: Py4JJavaError) -> str:
     try:
         return str(error)
-    except Py4JError:  # the JVM is gone, and its stack with it
+    except Py4JError:  # the JVM is gone, and so is its stack trace
         return ""

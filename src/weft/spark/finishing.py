@@ -1,6 +1,6 @@
-"""SQL over the answers of queries: what a statement makes of them, in a batch and on a stream.
+"""Runs a statement's SQL over the answers of its queries, in a batch and on a stream.
 
-answers of its queries, as tables weft_answers_0, ...  --judged as untrusted SQL--> its rows
+answers of its queries, as tables weft_answers_0, ...  --checked as untrusted SQL--> its rows
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from weft.stream.one_window import Answers, Leaves, judge
 from weft.stream.outer_window import Outer
 
 _IS_WINDOW, _IS_SESSION = {"spark.timeWindow": True}, {"spark.sessionWindow": True}
-"""By these Spark knows a column of windows, for window_time and for windows of windows."""
+"""The metadata that marks a window column in Spark, for window_time and windows over windows."""
 _naming = RLock()
-"""Views are a session's, and streams of one session may be changed at the same time."""
+"""Views are per session, and several streams of one session may be changed at the same time."""
 
 
 @contextmanager
 def answer_tables(answers: Sequence[tuple[Query, DataFrame]]) -> Iterator[list[str]]:
-    """The answers of some queries as tables that SQL can read, by their places, meanwhile."""
+    """Within this context, SQL can read the queries' answers as tables numbered by position."""
     spark = answers[0][1].sparkSession
     names = [f"{ANSWERS}{number}" for number in range(len(answers))]
     with _naming:
@@ -58,7 +58,7 @@ def answer_tables(answers: Sequence[tuple[Query, DataFrame]]) -> Iterator[list[s
 
 
 def finished(finish: Finish, answers: Sequence[tuple[Query, DataFrame]]) -> DataFrame:
-    """The rows that a statement makes of its queries' answers."""
+    """The rows that a statement computes from its queries' answers."""
     spark = answers[0][1].sparkSession
     with answer_tables(answers) as tables:
         return checked_sql(spark, finish.sql, tables, again=True)
@@ -66,22 +66,22 @@ def finished(finish: Finish, answers: Sequence[tuple[Query, DataFrame]]) -> Data
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """What SQL makes of answers on a stream: its columns, and what identifies its rows."""
+    """The result of SQL over answers on a stream: its columns, and what identifies its rows."""
 
     schema: T.StructType
     arrow: pa.Schema
     keys: tuple[str, ...] | None
-    """The columns that, with `window`, identify a row; None if none do."""
+    """The columns that, with `window`, identify a row; None if there are none."""
     outer: Outer | None = None
-    """The windows that answers are held for before it is run."""
+    """The outer windows for which answers are held before the SQL runs."""
 
 
 def finished_form(
     spark: SparkSession, finish: Finish, answers: Sequence[tuple[Query, T.StructType]]
 ) -> Form:
-    """What SQL makes of some queries' answers, of which only the schemas are known.
+    """The form of the result of SQL over some queries' answers, given their schemas.
 
-    Refused if it brings answers of different windows together, which no micro-batch has.
+    Refused if it combines answers of different windows, which arrive in different micro-batches.
     """
     name = answers[0][0].name
     if not hasattr(spark, "_jsparkSession"):
@@ -123,7 +123,7 @@ def finished_form(
 
 
 def _calls(sql: str, function: str) -> bool:
-    """Whether SQL calls a function. Spark's plan does not tell its sessions from other structs."""
+    """Whether SQL calls a function: in Spark's plan its session windows look like other structs."""
     tokens = tokenize(sql)
     return any(
         unquoted(name.text).lower() == function and bracket.text == "("
@@ -132,7 +132,8 @@ def _calls(sql: str, function: str) -> bool:
 
 
 def _kind(window: Window, number: int) -> str:
-    """Windows that start together end together, but for sessions and days that a zone left out."""
+    """The kind of windows, equal if equal starts mean equal ends: not so for sessions, nor in time
+    zones that skipped a day."""
     if isinstance(window, Session):
         return "session"
     uneven = not window.has_fixed_length and window.slide != window.range
@@ -140,7 +141,7 @@ def _kind(window: Window, number: int) -> str:
 
 
 class _Unread:
-    """For `mapInArrow`: stands for answers where only their form counts; Spark knows its name."""
+    """For `mapInArrow`: a placeholder for answers when only the plan matters, found by its name."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = name

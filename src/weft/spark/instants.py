@@ -1,4 +1,4 @@
-"""Times as they are given, in units of the axis."""
+"""Converts times given by users to units of the axis."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def units_at(spark: SparkSession, axis: TimeAxis, at: At, what: str = "at") -> int:
-    """A time in units of the axis; text is read by Spark, in the session's zone if it has none."""
+    """A time in units of the axis; Spark parses strings, in the session's time zone by default."""
     if axis.kind == "integer":
         try:
             return int(at)  # type: ignore[arg-type]

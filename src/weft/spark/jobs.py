@@ -1,4 +1,4 @@
-"""A job on Spark: its session, its rows as a DataFrame, its loom and its sink."""
+"""A job on Spark: its session, its DataFrame of rows, its loom and its sink."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ from weft.spark.whole import WholeBatch
 from weft.stream.planning import plan_options
 
 FORMATS = ("kafka", "delta", "iceberg")
-"""Kinds of sinks that are formats of Spark, which it may lack."""
+"""Kinds of sinks that are Spark formats, which may be missing."""
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Through these, PySpark prints an exception as a page of JSON besides raising it."""
+"""The loggers with which PySpark prints an exception as JSON in addition to raising it."""
 
 
 @contextmanager
 def job_session(job: Job, *, debug: bool = False) -> Iterator[SparkSession]:
-    """The session that a job's settings ask for; stopped at the end, if it was started here.
+    """The session for a job's settings; stopped at the end if it was started here.
 
-    That is an embedded one unless the settings or `spark-submit` say otherwise. Spark's own log is
-    silent, because an error is told in one message; `debug` lets it speak.
+    It is an embedded one unless the settings or `spark-submit` say otherwise. Spark's own log is
+    switched off, because errors are reported in one message; `debug` switches it on.
     """
     for name in _LOGGERS:
         PySparkLogger.getLogger(name).disabled = not debug
@@ -87,13 +87,13 @@ def job_session(job: Job, *, debug: bool = False) -> Iterator[SparkSession]:
 
 
 def source_frame(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame:
-    """The job's rows; what is wrong with the source is said with its field."""
+    """The job's rows; errors of the source name the field of the job."""
     source = job.source
     is_file = source.format.lower() in FILE_FORMATS
     try:
         schema = _schema(spark, job)
         if streaming and is_file and schema is None and source.format.lower() != "delta":
-            # A stream of files takes no schema from them by itself; a Delta table has its own.
+            # A stream of files does not infer its schema; a Delta table has one.
             schema = source_frame(spark, job, streaming=False).schema
         reader: Any = spark.readStream if streaming else spark.read
         reader = reader.format(source.format).options(**job.filled(source.options))
@@ -112,7 +112,7 @@ def source_frame(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame
 
 
 def history_frame(spark: SparkSession, job: Job, history: SourceSpec) -> DataFrame:
-    """The rows before a stream's own; where they have no schema, the source's is theirs."""
+    """The rows before a stream's own; the default for their schema is the source's."""
     if any(query.source and query.source.relation for query in job.queries):
         message = ": goes with queries over one table as it is, and not over a join or a subquery"
         raise JobError(job.at(("history",), message))
@@ -121,7 +121,7 @@ def history_frame(spark: SparkSession, job: Job, history: SourceSpec) -> DataFra
 
 
 def _messages(frame: DataFrame, job: Job, schema: T.StructType | None) -> DataFrame:
-    """The rows of a Kafka source; its messages as they are if nothing is said of their values."""
+    """The rows of a Kafka source; the raw messages if there is no schema of their values."""
     if job.source.avro_schema is None:
         return frame if schema is None else messages(frame, schema)
     place = job.locate(job.source.avro_schema)
@@ -134,7 +134,7 @@ def _messages(frame: DataFrame, job: Job, schema: T.StructType | None) -> DataFr
 
 
 def _with_connectors(job: Job, settings: dict[str, str]) -> dict[str, str]:
-    """The job's settings with those of its connectors, whose jars are fetched here."""
+    """The job's settings with those of its connectors; fetches their jars."""
     if "spark.remote" in settings:
         message = ": with spark.remote, connectors are the server's, which has to be started so"
         raise JobError(job.at(("connectors",), message))
@@ -147,7 +147,7 @@ def _with_connectors(job: Job, settings: dict[str, str]) -> dict[str, str]:
 
 
 def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
-    """The job's queries on its rows, checked: a query that cannot run is refused here."""
+    """A loom with the job's queries on its rows; refuses queries that cannot run."""
     frame = _rows(spark, job, streaming=streaming)
     _check_time(job, frame)
     loom = Loom(frame, job.source.time, job.source.watermark, offer=job.offer)
@@ -161,9 +161,9 @@ def job_loom(spark: SparkSession, job: Job, *, streaming: bool = False) -> Loom:
 
 
 def within_windows(spark: SparkSession, job: Job, *, strict: bool = False) -> Job:
-    """A stream's job without the statements whose SQL over answers brings windows together.
+    """A stream's job without the statements whose SQL over answers combines different windows.
 
-    They are `refused`, each by itself, and the others can start.
+    These are listed in `refused`, so that the others can start.
     """
     if not any(query.finish is not None for query in job.queries):
         return job
@@ -193,9 +193,9 @@ def within_windows(spark: SparkSession, job: Job, *, strict: bool = False) -> Jo
 
 
 def job_batch(spark: SparkSession, job: Job, *, strict: bool = False) -> WholeBatch:
-    """Everything that a job asks, on its tables, for a batch.
+    """All queries and statements of a job, on its tables, as a batch.
 
-    What nothing can answer is refused here if that is everything, or anything while `strict`.
+    Raises if none of them can be answered, or, with `strict`, if any of them cannot.
     """
     sources = job.tables or {"": job.source}
     tables = {
@@ -224,7 +224,7 @@ def _named(name: str, error: str) -> str:
 
 
 def _rows(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame:
-    """The rows of a job's queries, which are from one table, or from one relation of some."""
+    """The rows of a job's queries, which must read one table or one relation."""
     relations = [q.source.relation for q in job.queries if q.source and q.source.relation]
     if not relations:
         return source_frame(spark, job, streaming=streaming)
@@ -259,7 +259,7 @@ def _check_time(job: Job, frame: DataFrame) -> None:
 
 
 def job_sink(spark: SparkSession, job: Job) -> Sink:
-    """The job's sink for a stream; refused here if its connector is missing."""
+    """The job's sink for a stream; an error if its connector is missing."""
     sink = job.sink
     assert sink is not None, "the caller has made sure that there is one"
     check_connector(spark, job, sink)
@@ -280,7 +280,7 @@ def job_sink(spark: SparkSession, job: Job) -> Sink:
 
 
 def kafka_sink(job: Job, sink: SinkSpec) -> KafkaSink:
-    """The job's Kafka sink, its variables filled in."""
+    """The job's Kafka sink, with variables expanded."""
     servers, topic = job.fill(sink.servers or ""), job.fill(sink.topic or "")
     try:
         return KafkaSink(servers, topic, values=sink.values, **job.filled(sink.options))
@@ -289,7 +289,7 @@ def kafka_sink(job: Job, sink: SinkSpec) -> KafkaSink:
 
 
 def postgres_sink(job: Job, sink: SinkSpec) -> PostgresSink:
-    """The job's PostgreSQL sink, its variables filled in."""
+    """The job's PostgreSQL sink, with variables expanded."""
     return PostgresSink(job.fill(sink.url or ""), job.fill(sink.table or "{query}"))
 
 

@@ -17,22 +17,22 @@ ABOUT = {
     "_offset": "offset",
     "_timestamp": "timestamp",
 }
-"""What a row knows of its message, besides the fields of its value: columns and their meaning."""
+"""The columns of a row about its message, besides the fields of its value, and their meaning."""
 _NAMES = "array_distinct(transform(headers, h -> h.key))"
 HEADERS = (
     f"map_from_arrays({_NAMES}, transform({_NAMES}, "
     "n -> CAST(element_at(filter(headers, h -> h.key = n), -1).value AS STRING)))"
 )
-"""`_headers`, with the option includeHeaders: texts by name, the last one of a name."""
+"""`_headers`, with the option includeHeaders: strings by name; the last one if a name repeats."""
 
 
 def messages(frame: DataFrame, schema: T.StructType | str) -> DataFrame:
     """The messages of a Kafka source as rows; `schema` is that of their values.
 
-    Columns and types mean JSON; a text is an Avro schema, as JSON, by which values are written. A
-    value that cannot be read gives a row of nulls, which is in no window. Beside the fields there
-    are `_key`, `_topic`, `_partition`, `_offset`, `_timestamp`, and with the option includeHeaders
-    `_headers`, a map; a field of the value that has such a name goes first.
+    With columns and types, values are JSON; a string is an Avro schema (in JSON) of the values. A
+    value that cannot be parsed gives a row of nulls, which is in no window. Besides the fields
+    there are `_key`, `_topic`, `_partition`, `_offset`, `_timestamp`, and with the option
+    includeHeaders `_headers`, a map; a field of the value with the same name takes precedence.
     """
     value = _avro(schema) if isinstance(schema, str) else _json(schema)
     about = {name: text for name, text in ABOUT.items() if name[1:] in frame.columns}

@@ -118,7 +118,7 @@ class Loom:
         return query
 
     def _parsed(self, sql: str, name: str | None) -> list[Query]:
-        """Queries from SQL, which must be over this loom's time column and one table."""
+        """Queries from SQL, which must use this loom's time column and one table."""
         from weft.query.sql import parse_statement
 
         queries = parse_statement(sql, name)
@@ -127,7 +127,7 @@ class Loom:
         return queries
 
     def _check_times(self) -> None:
-        """Refuse truncated times of rows without a time: a group in Spark, and in no window."""
+        """Refuse truncated times if some rows have no time: Spark groups them, no window does."""
         truncated = [q.name for q in self.queries if q.source and NO_NULLS in q.source.needs]
         null = f"{quoted_name(self.axis.column)} IS NULL"
         if truncated and not self.df.where(null).isEmpty():
@@ -138,7 +138,7 @@ class Loom:
             )
 
     def drop(self, name: str) -> Query:
-        """Remove a query, and with it those that only its `finish` reads."""
+        """Remove a query, and the queries that only its `finish` reads."""
         if name.lower() not in self._queries:
             known = ", ".join(repr(query.name) for query in self.queries) or "none"
             raise WorkloadError(f"no query {name!r} in the loom; it has {known}")
@@ -183,7 +183,7 @@ class Loom:
             return stream_plan(self.queries, **options)
         if rate is None:
             measured = self.measured()
-            rate = measured.rate or 1.0  # no rows, no rate: any will do
+            rate = measured.rate or 1.0  # without rows any rate will do
             options.setdefault("statistics", measured.statistics)
         options.setdefault("cost", "engine")
         return optimize(
@@ -215,7 +215,7 @@ class Loom:
         seed: int | None = None, polish: bool | None = None,
         search: Mapping[str, Any] | None = None,
     ) -> str:  # fmt: skip
-        """The plan, and how each tree of it would be run. Options are those of `plan`."""
+        """The plan, and how each of its trees would run. Options are those of `plan`."""
         plan = self.plan(
             rate=rate, strategy=strategy, engine=engine, finals=finals, keys=keys, parts=parts,
             edges=edges, cost=cost, statistics=statistics, tolerance=tolerance, seed=seed,
@@ -359,7 +359,7 @@ class Loom:
         seed: int | None = None, polish: bool | None = None,
         search: Mapping[str, Any] | None = None,
     ) -> VerifyReport:  # fmt: skip
-        """Run the plain Spark queries beside the plan and compare row by row.
+        """Run the plain Spark queries and the plan, and compare the answers row by row.
 
         Options are those of `run`.
         """
@@ -387,7 +387,7 @@ class Loom:
 
     @texts_as_written
     def types(self) -> dict[str, str]:
-        """The types of arguments and keys; asked for once, and again when queries change."""
+        """The types of arguments and keys; cached until the queries change."""
         if self._checked is None or self._checked[0] != self.queries:
             self._checked = self.queries, check_queries(self.df, self.axis, self.queries)
         return self._checked[1]

@@ -1,6 +1,6 @@
-"""Queries that only Spark can compare, add or read correctly: they are not cut into slices.
+"""Queries whose values only Spark can compare, add or read correctly, so that slices cannot serve.
 
-In a batch they run as they are, beside the others; on a stream they are refused, with a remedy.
+In a batch they run unchanged, next to the others; on a stream they are refused, with a remedy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NO_NUMBERS = ("interval", "time(")
 def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str | None:
     """Why a query cannot be answered from slices; None if it can.
 
-    `types` are Spark's names of the types of keys and arguments.
+    `types` are the names of the Spark types of keys and arguments.
     """
     keys = [key.expression for key in query.keys]
     arguments = [arg for part in query.parts for arg in part.args]
@@ -71,8 +71,8 @@ def unfit_reason(query: Query, types: Mapping[str, str], *, ansi: bool) -> str |
 
 
 def map_reason(query: Query, types: Mapping[str, str]) -> str | None:
-    """Why a batch's aggregation of slices does not take a query: maps that have to be compared,
-    or a function that this Spark lacks."""
+    """Why a batch cannot aggregate slices for a query: maps that have to be compared, or a function
+    that this Spark lacks."""
     if not hasattr(F, _MERGES_KLL) and any(part.kind == "kll" for part in query.parts):
         return f"approx_percentile is merged by {_MERGES_KLL}, which Spark has since 4.1.2"
     counted = [arg for part in query.parts if part.kind == "counts" for arg in part.args]
@@ -90,7 +90,7 @@ def map_reason(query: Query, types: Mapping[str, str]) -> str | None:
 
 
 def is_ansi(df: DataFrame) -> bool:
-    """Whether Spark fails where a value has no meaning."""
+    """Whether the session is in ANSI mode, in which invalid operations fail."""
     return str(df.sparkSession.conf.get("spark.sql.ansi.enabled", "true")).lower() == "true"
 
 
@@ -104,7 +104,7 @@ def refuse_unfit(df: DataFrame, queries: Sequence[Query], types: Mapping[str, st
 
 
 def variant_reason(query: Query, types: Mapping[str, str]) -> str | None:
-    """Why Arrow code does not take a query: it holds no nulls of a VARIANT."""
+    """Why Arrow code cannot run a query: it cannot represent a null VARIANT."""
     kept = (arg for call in query.calls if call.function != "count" for arg in call.args)
     for argument in (arg for arg in kept if "variant" in types.get(arg, "")):
         return (
@@ -115,7 +115,7 @@ def variant_reason(query: Query, types: Mapping[str, str]) -> str | None:
 
 
 def check_names(df: DataFrame, queries: Sequence[Query]) -> None:
-    """Refuse names that weft, which compares them without case, would take for others."""
+    """Refuse names that weft would confuse, because it compares names without regard to case."""
     conf = df.sparkSession.conf
     if str(conf.get("spark.sql.caseSensitive", "false")).lower() == "true":
         names = {name: [n for n in df.columns if n.lower() == name] for name in _used(queries)}

@@ -1,9 +1,9 @@
-"""Untrusted queries judged by what Spark itself parses of their texts, before any of it is run.
+"""Checks untrusted queries by how Spark itself parses their expressions, before anything runs.
 
     text -> Spark's own parser, substitution off -> its tree as JSON -> weft.query.trust.spark_tree
 
-Spark Connect has no parser to ask. There the plan that the server parsed is read as text, in which
-constants have no quotes: a constant that looks like a call of a forbidden function is refused too.
+Spark Connect does not expose a parser. There the plan that the server parsed is checked as text, in
+which constants have no quotes: a constant that looks like a forbidden call is refused too.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ _PARSING = (
     "spark.sql.ansi.doubleQuotedIdentifiers",
     "spark.sql.parser.quotedRegexColumnNames",
 )
-"""Settings on which it depends how a text is read."""
+"""The settings that affect parsing."""
 TOGETHER = 200
-"""Texts that are parsed at a time."""
+"""Texts parsed at a time."""
 REMEMBERED = 65536
-"""Texts whose trees are remembered."""
+"""Most texts whose trees are cached."""
 _trees: dict[tuple[str, ...], list[dict[str, Any]]] = {}
 
 
 def check_parsed(df: DataFrame, queries: Sequence[Query]) -> None:
-    """Refuse untrusted queries of which Spark reads anything that is not allowed."""
+    """Refuse untrusted queries in which Spark's parser finds anything that is not allowed."""
     untrusted = [query for query in queries if not query.trusted]
     if not untrusted:
         return
@@ -65,7 +65,7 @@ def check_parsed(df: DataFrame, queries: Sequence[Query]) -> None:
 
 
 class _Columns:
-    """The columns of a DataFrame, as names in a query may call them."""
+    """The columns of a DataFrame, by the names that a query may use for them."""
 
     def __init__(self, df: DataFrame) -> None:
         self.df = df
@@ -77,12 +77,12 @@ class _Columns:
 
     @property
     def listed(self) -> str:
-        """Some of them, for whoever has misspelt one."""
+        """Some of the columns as text, for messages about a misspelt one."""
         more = f" and {len(self.df.columns) - 20} more" if len(self.df.columns) > 20 else ""
         return f"; its columns are {', '.join(self.df.columns[:20])}{more}"
 
     def known(self, parts: tuple[str, ...], more: frozenset[str]) -> bool:
-        """Whether a name is that of a column, or of a field in one, perhaps with its table."""
+        """Whether a name is that of a column or of a field in one, possibly with its table."""
         first = self._folded(parts[0])
         if first in self.names or first in {self._folded(name) for name in more}:
             return True
@@ -91,9 +91,9 @@ class _Columns:
 
     @cached_property
     def _qualified(self) -> set[tuple[str, ...]]:
-        """Columns with the names of their tables before them: `t.price` for `df.alias("t")`."""
+        """Columns qualified by the names of their tables: `t.price` for `df.alias("t")`."""
         found: set[tuple[str, ...]] = set()
-        if not hasattr(self.df, "_jdf"):  # Spark Connect does not tell
+        if not hasattr(self.df, "_jdf"):  # not available on Spark Connect
             return found
         output = self.df._jdf.queryExecution().analyzed().output()
         for position in range(output.size()):
@@ -106,7 +106,7 @@ class _Columns:
 
 
 class _Parser:
-    """Spark's own parser in the JVM; what it made of a text is remembered."""
+    """Spark's own parser in the JVM, with a cache of its trees."""
 
     def __init__(self, spark: SparkSession) -> None:
         session = str(spark._jsparkSession.sessionUUID())
@@ -114,7 +114,7 @@ class _Parser:
         self.parser = spark._jsparkSession.sessionState().sqlParser()
 
     def read(self, listed: Sequence[Text]) -> None:
-        """Parse the texts that are new, many at a time: one by one takes four times as long."""
+        """Parse the new texts, many at a time, because one by one takes four times as long."""
         if len(_trees) > REMEMBERED:
             _trees.clear()
         distinct = dict.fromkeys(text.sql for text in listed)
@@ -141,10 +141,10 @@ class _Parser:
         return nodes
 
     def _read_together(self, some: Sequence[str]) -> bool:
-        """Parse texts as one SELECT; False if any of them is not just one item of it.
+        """Parse texts as one SELECT; False if any of them is not exactly one item of it.
 
-        The items have names that no text can know, so that none can end early or reach into the
-        next; in parentheses an expression has the same tree as by itself.
+        The items have random names that no text can contain, so that no text can end its item early
+        or extend into the next; an expression in parentheses has the same tree as without them.
         """
         names = [f"w_{secrets.token_hex(8)}_{at}" for at in range(len(some))]
         items = (f"({sql}\n) AS {name}" for sql, name in zip(some, names, strict=True))
@@ -166,18 +166,18 @@ _CALL = re.compile(r"'([^\s'(),]+)\(")
 
 
 class _Explainer:
-    """The plan that a Spark Connect server has parsed, as text: calls stand in it as `'name(`."""
+    """The plan that a Spark Connect server has parsed, as text: calls appear as `'name(`."""
 
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
 
     def read(self, listed: Sequence[Text]) -> None:
-        """Nothing is read ahead."""
+        """Does nothing: texts are not parsed in advance."""
 
     def refusal(self, text: Text, columns: _Columns) -> str | None:
-        """A subquery would stand on lines of its own; names are judged by our own reading."""
+        """Why a text is refused; subqueries show as extra lines, names are checked by weft."""
         before = self.spark.conf.get(_FIELDS, "25")
-        self.spark.conf.set(_FIELDS, str(2**31 - 1))  # or the plan leaves some out
+        self.spark.conf.set(_FIELDS, str(2**31 - 1))  # so that the plan is not truncated
         try:
             plan = self.spark.sql(f"EXPLAIN EXTENDED SELECT ({text.sql})").collect()[0][0]
         except PySparkException as error:

@@ -1,4 +1,4 @@
-"""A statement that runs as it is, judged by the plan that Spark itself parses of it."""
+"""Checks a statement that runs unchanged by the plan that Spark itself parses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from weft.spark.failures import spark_message
 
 
 def statement_tables(spark: SparkSession, sql: str) -> list[tuple[str, ...]]:
-    """The tables that a statement reads, by their parts; none if Spark cannot read it."""
+    """The tables that a statement reads, as name parts; empty if Spark cannot parse it."""
     if not hasattr(spark, "_jsparkSession"):
         return []
     with as_written(spark):
@@ -34,9 +34,9 @@ def statement_tables(spark: SparkSession, sql: str) -> list[tuple[str, ...]]:
 def check_statement(
     spark: SparkSession, sql: str, tables: Collection[str], *, again: bool = False
 ) -> None:
-    """Refuse a statement that is anything but a query of some tables, before it is run.
+    """Refuse a statement that is anything but a query of these tables, before it runs.
 
-    One that is run `again` must give the same then.
+    One that runs repeatedly (`again`) must give the same result each time.
     """
     check_statement_text(sql)
     if again:
@@ -59,9 +59,9 @@ def check_statement(
 def checked_sql(
     spark: SparkSession, sql: str, tables: Collection[str], *, again: bool = False
 ) -> DataFrame:
-    """A statement run, once it is known to be nothing but a query of some tables.
+    """Run a statement after checking that it is only a query of these tables.
 
-    A table that it calls by a catalogue's name is meant by the last part of it.
+    A table with a qualified name is found by the last part of the name.
     """
     known = {name.casefold() for name in tables}
     for parts in statement_tables(spark, sql):
@@ -73,7 +73,7 @@ def checked_sql(
 
 
 def renamed(sql: str, parts: Sequence[str]) -> str:
-    """A statement in which a table of a catalogue is called by the last part of its name.
+    """A statement in which a qualified table name is replaced by its last part.
 
     >>> renamed("SELECT x FROM shop.trades AS t", ("shop", "trades"))
     'SELECT x FROM trades AS t'
@@ -90,7 +90,7 @@ def renamed(sql: str, parts: Sequence[str]) -> str:
 def _window_refusal(
     plan: Any, parsed: Any, tables: Collection[str], *, again: bool = False
 ) -> str | None:
-    """Why the clauses WINDOW are refused, which the plan's JSON does not show."""
+    """Why WINDOW clauses, which the plan's JSON does not show, are refused; or None."""
     hidden = named_windows(parsed)
     if not hidden:
         return None
@@ -105,7 +105,7 @@ def _window_refusal(
 
 
 def _windows(plan: Any) -> Iterator[tuple[int, Any]]:
-    """The definitions of clauses WINDOW in a plan, each with the number of its clause."""
+    """The definitions in WINDOW clauses of a plan, each with the number of its clause."""
     waiting, clause = [plan], 0
     while waiting:
         node = waiting.pop()

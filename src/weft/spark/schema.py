@@ -1,4 +1,4 @@
-"""What a loom asks of its DataFrame: a time column of a type that windows can be cut on."""
+"""The requirement of a loom on its DataFrame: a time column of a type that windows can use."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _TYPES: dict[Kind, tuple[type[T.DataType], ...]] = {
 
 
 def time_axis(schema: T.StructType, column: str, argument: str = "time") -> TimeAxis:
-    """The axis of a column of this schema; names are matched as Spark matches them.
+    """The axis of a column of this schema; names are matched as in Spark.
 
-    `argument` is what the column was given as, for messages.
+    `argument` is the name of the argument that gave the column, for messages.
     """
     named = {field.name.lower(): field for field in schema.fields}
     if column.lower() not in named:

@@ -11,11 +11,11 @@ from pyspark.sql import SparkSession
 
 from weft.spark.class_archive import used
 
-# Each with its reason; none of them changes an answer. The time zone is left as Spark finds it.
+# Each with its reason; none of them changes an answer. The time zone is Spark's default.
 _SETTINGS = {
-    # Nobody looks at the UI of an embedded session, and its port may be taken.
+    # The UI of an embedded session is not needed, and its port may be in use.
     "spark.ui.enabled": "false",
-    # The driver is on this machine: no look-up of host names, no other interface.
+    # The driver is on this machine: no host name look-up, no other network interface.
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     # Results go to Python as Arrow batches, not row by row.
@@ -35,14 +35,14 @@ def local_session(
     name: str = "weft",
     settings: dict[str, str] | None = None,
 ) -> SparkSession:
-    """A Spark session inside this process; the one that is running already, if there is one.
+    """A Spark session inside this process; the running one, if there is one.
 
-    `memory` bounds the driver, in which everything runs. `partitions` are those of shuffles, one
-    per core if not given: Spark's 200 are for clusters, and mostly empty here. `settings` win
-    over what is set here.
+    `memory` limits the driver, in which everything runs. `partitions` is the number of shuffle
+    partitions, by default one per core: Spark's 200 are for clusters, and mostly empty here.
+    `settings` override those made here.
     """
     count = os.cpu_count() or 1 if cores == "*" else int(cores)
-    # Workers must be this Python, which has weft and Arrow, and not the first one on the path.
+    # Workers must run this Python, which has weft and Arrow, not the first one on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     chosen = {
         **_SETTINGS,
@@ -51,7 +51,7 @@ def local_session(
         **(settings or {}),
     }
     if chosen.get("spark.master", "local").startswith("local"):
-        # Workers are forked from a process that has loaded what they need, as this one can.
+        # Workers are forked from a process that has already imported what they need.
         chosen.setdefault("spark.python.daemon.module", "weft.spark.daemon")
     builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
     for key, value in chosen.items():
@@ -62,10 +62,10 @@ def local_session(
 
 @contextmanager
 def silent_children() -> Iterator[None]:
-    """Processes started in here write their standard error to nowhere.
+    """Discards the standard error of processes started in this context.
 
-    Java greets with a dozen lines before its log can be silenced, and Spark's Python workers
-    repeat what comes back as an exception anyway.
+    Java prints a dozen lines before its log can be silenced, and Spark's Python workers print
+    errors that are raised as exceptions anyway.
     """
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)

@@ -1,4 +1,4 @@
-"""Tables of pandas, Polars and Arrow as DataFrames of Spark, so that a loom takes them as well."""
+"""Converts pandas, Polars and Arrow tables to Spark DataFrames, so that a loom accepts them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from weft.errors import EngineError
 from weft.spark.session import local_session
 
 _SIGNED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
-"""Types that hold what an unsigned one does, which Spark has none of."""
+"""Signed types that hold the values of unsigned types, which Spark lacks."""
 
 
 def as_frame(rows: Any) -> DataFrame:
-    """A DataFrame of Spark, of whatever holds a table.
+    """A Spark DataFrame from any kind of table.
 
-    That is a DataFrame already, a pandas or Polars DataFrame, an Arrow table, or anything else
-    that hands out Arrow (`__arrow_c_stream__`). It comes to the active session, or to an embedded
-    one if there is none.
+    That is a Spark, pandas or Polars DataFrame, an Arrow table, or anything else that exports Arrow
+    (`__arrow_c_stream__`). It is loaded into the active session, or an embedded one if there is
+    none.
     """
     if isinstance(rows, DataFrame):
         return rows
@@ -37,7 +37,7 @@ def _arrow(rows: Any) -> pa.Table:
         return rows
     if isinstance(rows, pa.RecordBatch):
         return pa.Table.from_batches([rows])
-    if hasattr(rows, "to_arrow"):  # Polars: plainer types than those it streams
+    if hasattr(rows, "to_arrow"):  # Polars: gives simpler types than its stream
         found = rows.to_arrow()
         if isinstance(found, pa.Table):
             return found
@@ -51,7 +51,7 @@ def _arrow(rows: Any) -> pa.Table:
 
 
 def _for_spark(table: pa.Table) -> pa.Table:
-    """The table with types that Spark has: categories as their values, no unsigned numbers."""
+    """The table with types that Spark supports: no categories, no unsigned integers."""
     for at, field in enumerate(table.schema):
         kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         if pa.types.is_string_view(kind):

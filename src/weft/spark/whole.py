@@ -1,11 +1,11 @@
-"""A file of statements, run whole in a batch: what can be shared is shared, the rest runs as it is.
+"""Runs a file of statements in a batch: what can be shared is shared, the rest runs unchanged.
 
     statement            queries on looms            its answers
-    one SELECT           one                         what it selects of the query's answers
+    one SELECT           one                         the columns selected from the query's answers
     more around it       one for each window         Spark SQL over the queries' answers
     anything else        none                        the statement itself, as Spark runs it
 
-Queries from one table, join or subquery, by one column of time, are on one loom.
+Queries over one table, join or subquery with the same time column are on one loom.
 """
 
 from __future__ import annotations
@@ -44,28 +44,28 @@ from weft.spark.results.sound import Failed, SoundResults
 
 Made = TypeVar("Made")
 SourceKey = tuple[str, str, str]
-"""What WITH defines, what FROM says, and the column of time."""
+"""The WITH clause, the FROM clause, and the time column."""
 _SPARK_ERRORS = (PySparkException, Py4JJavaError)
 _ERRORS = (WeftError, *_SPARK_ERRORS)
 
 
 @dataclass(eq=False)
 class Asked:
-    """One answer that is asked for: a query's, or a statement's."""
+    """One requested answer: that of a query or of a statement."""
 
     name: str
     queries: tuple[Query, ...]
     statement: Statement | None = None
     why: str | None = None
-    """Why it is not shared, if it runs as it is."""
+    """Why it is not shared, if it runs unchanged."""
     error: str | None = None
     """Why it cannot be answered at all."""
     plain: DataFrame | None = field(default=None, repr=False)
-    """The statement as Spark runs it, if that was asked for."""
+    """The statement as Spark runs it, if the request is a statement."""
 
     @property
     def query(self) -> Query | None:
-        """The query whose answers it is, if it is no more than that."""
+        """The query, if the answer is just that query's answers."""
         return self.queries[0] if self.is_shared and self.finish is None else None
 
     @property
@@ -83,18 +83,18 @@ class Asked:
 
     @property
     def how(self) -> str:
-        """In a word or two, for people."""
+        """How it runs, in a word or two, for display."""
         if not self.is_shared:
             return "as it is"
         return "shared" if self.finish is None else "shared, then SQL"
 
 
 class WholeBatch:
-    """Everything that is asked of some tables; used as a context, because it keeps what it shares.
+    """All answers requested from some tables; a context manager, because it persists shared work.
 
-    `tables` are DataFrames by the names that statements call them; under the name "" the one that
-    is meant by whatever name, if there is only one. `time` is the column of time for queries that
-    do not say, or that of `times` for their table.
+    `tables` are DataFrames by the names used in statements; a single table under the name "" is
+    used for any name. The time column of queries that do not name one is that of `times` for their
+    table, or else `time`.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class WholeBatch:
             self._weave()
 
     def __enter__(self) -> WholeBatch:
-        """Plan what is shared; a statement that would have other columns then runs as it is."""
+        """Plan what is shared; a statement that would then have other columns runs unchanged."""
         with as_written(self.spark):
             for key, loom in self.looms.items():
                 if loom.queries:
@@ -139,9 +139,9 @@ class WholeBatch:
         self._stack.close()
 
     def use(self, asked: Asked, work: Callable[[DataFrame, bool], Made]) -> Made:
-        """Do something with an answer; `Failed` if it is its own fault that there is none.
+        """Do something with an answer; raises `Failed` if it cannot be computed, not even alone.
 
-        `work` is given the answer, and whether it may have begun with it before.
+        `work` gets the answer, and whether it may already have been called with it.
         """
         if asked.error is not None:
             raise Failed(asked.error)
@@ -156,13 +156,13 @@ class WholeBatch:
                 except _SPARK_ERRORS:
                     if not _is_spark(asked):
                         raise
-                    again = True  # the fault of a query that shares its work, perhaps
+                    again = True  # perhaps another query that shares the work has failed
             return work(self._plain(asked), again)
         except _SPARK_ERRORS as error:
             raise Failed(_said(error)) from error
 
     def plain(self, asked: Asked) -> DataFrame | None:
-        """A statement as Spark runs it by itself; None if it is of another dialect."""
+        """A statement as plain Spark runs it; None if it is in another dialect."""
         return self._plain(asked) if _is_spark(asked) else None
 
     def results_of(self, key: SourceKey) -> Results:
@@ -170,15 +170,15 @@ class WholeBatch:
         return self._results[key].all()
 
     def only_results(self) -> Results:
-        """The answers of all queries, which must be from one source."""
+        """The answers of all queries, which must have one source."""
         if len(self._results) != 1:
             raise EngineError(f"the queries have {len(self._results)} sources instead of one")
         return next(iter(self._results.values())).all()
 
-    # What is read.
+    # Reading.
 
     def _name_only_table(self) -> None:
-        """Give the only table the name that the statements have for it."""
+        """Give a single table the name that the statements use for it."""
         if "" not in self.tables:
             return
         names: Counter[str] = Counter()
@@ -191,7 +191,7 @@ class WholeBatch:
         self.tables[names.most_common(1)[0][0] if names else "rows"] = only
 
     def _weave(self) -> None:
-        """Put every query on a loom of its source; a statement whose cannot be runs as it is."""
+        """Put every query on a loom of its source; if that fails, its statement runs unchanged."""
         relations: dict[SourceKey, Relation] = {}
         for query in (query for asked in self.asked for query in asked.queries):
             if query.source is not None and query.source.relation is not None:
@@ -233,7 +233,7 @@ class WholeBatch:
             raise
 
     def _check_needs(self, query: Query, key: SourceKey) -> None:
-        """Refuse to share a query whose window means the same only for other rows or settings."""
+        """Refuse to share a query whose preconditions on rows or settings are not met."""
         needs = () if query.source is None else query.source.needs
         if NO_NULLS in needs:
             if key not in self._null_times:
@@ -249,7 +249,7 @@ class WholeBatch:
                 query.window.scale.check(*query.window.instances(time, time + 1))
 
     def _check(self, loom: Loom) -> None:
-        """Take out of a loom what Spark cannot answer, or weft not as Spark does."""
+        """Remove from a loom queries that Spark cannot answer, or that weft answers differently."""
         try:
             if loom.queries:
                 loom.types()
@@ -290,7 +290,7 @@ class WholeBatch:
     def _time_of(self, table: str) -> str:
         return self.times.get(table.replace("`", "").rpartition(".")[2].casefold(), self.time)
 
-    # What is answered.
+    # Answering.
 
     def _finished(self, asked: Asked) -> DataFrame:
         """The answers of a statement: Spark SQL over those of its queries."""
@@ -303,13 +303,13 @@ class WholeBatch:
             return found
         plain = self._plain(asked).schema
         for at, (mine, theirs) in enumerate(zip(found.schema, plain, strict=False)):
-            if isinstance(mine.dataType, T.NullType):  # a key that no grouping of a SELECT has
+            if isinstance(mine.dataType, T.NullType):  # a key in none of the grouping sets
                 null = F.lit(None).cast(theirs.dataType)
                 found = found.toDF(*(f"c{i}" for i in range(len(plain)))).withColumn(f"c{at}", null)
-        return found.toDF(*plain.names)  # what Spark calls them
+        return found.toDF(*plain.names)  # with Spark's column names
 
     def _check_form(self, asked: Asked) -> None:
-        """Run a statement as it is if its shared form cannot be, or has other columns."""
+        """Run a statement unchanged if its shared form fails, or has other columns."""
         try:
             made = self._finished(asked).schema
             plain = self._plain(asked).schema if _is_spark(asked) else made
@@ -332,7 +332,7 @@ class WholeBatch:
         return asked.plain
 
     def _run_beside(self, asked: Asked, why: str) -> None:
-        """Have a statement run as it is, if it can."""
+        """Make a statement run unchanged, if it can."""
         if not _is_spark(asked):
             asked.error = why
             return
@@ -344,12 +344,12 @@ class WholeBatch:
             asked.error = why if said in why else f"{why}\nand as it is: {said}"
 
     def _run(self, sql: str, views: Sequence[str] = ()) -> DataFrame:
-        """A statement on the tables, once it is known to be nothing but a query of them."""
+        """Run a statement on the tables, after checking that it is only a query of them."""
         return checked_sql(self.spark, sql, [*self.tables, *views])
 
 
 def _asked(queries: Sequence[Query], statements: Sequence[Statement]) -> list[Asked]:
-    """What is asked for, in the order of the text; a name that is taken is refused."""
+    """The requested answers in the order of the text; duplicate names are refused."""
     found: list[Asked] = []
     for statement in statements:
         if statement.queries and statement.finish is None:

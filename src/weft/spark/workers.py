@@ -1,8 +1,8 @@
-"""Which Python Spark's workers run, found out once per session, before the first job that needs it.
+"""Checks which Python Spark's workers run, once per session, before the first job that needs it.
 
 Spark starts workers with `PYSPARK_PYTHON` or else the first `python3` on the path, which is not the
-Python of a virtual environment that was never activated. On a local master weft's own interpreter
-takes its place, because it is on the same machine; elsewhere one sentence says what to set.
+Python of a virtual environment that was not activated. On a local master weft replaces it by its
+own interpreter, because that is on the same machine; elsewhere an error says what to set.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from weft.errors import EngineError
 from weft.spark.failures import short, spark_message
 
 NEEDED = ("weft", "numpy", "numba", "pandas", "pyarrow", "google.protobuf")
-"""What workers import: `weft`, and what it and Spark's stateful operator are built on."""
+"""The modules that workers import: `weft`, and those that it and Spark's stateful operator need."""
 _SECONDS = 60.0
 _TASKS = 8
-"""Tasks that look, on a cluster: executors need not all be alike."""
+"""The number of tasks that check on a cluster, because executors may differ."""
 _LOOK = """
 import importlib.util, json, sys
 def has(name):
@@ -43,12 +43,12 @@ def look(names):
     return json.dumps({"program": sys.executable, "python": python, "weft": weft, "lacks": lacks})
 """
 _fit: set[str] = set()
-"""Sessions whose workers are known to be fit, by the names that Spark gave them."""
+"""Ids of the sessions whose workers have passed the check."""
 
 
 @dataclass(frozen=True)
 class WorkerPython:
-    """A Python that workers run: where it is, and what it has of what they need.
+    """A Python that workers run: its path, and which of the required modules it has.
 
     >>> bare = WorkerPython("/usr/bin/python3", _python(), None, ("weft", "numba"))
     >>> bare.problem
@@ -59,7 +59,7 @@ class WorkerPython:
 
     program: str
     python: str
-    """Its version, to the second number."""
+    """Its version, major and minor."""
     weft: str | None
     """The version of weft that it has."""
     lacks: tuple[str, ...]
@@ -77,9 +77,9 @@ class WorkerPython:
 
 
 def fit_workers(spark: SparkSession) -> None:
-    """Have a session's workers run a Python that has weft, or say why they cannot.
+    """Make a session's workers run a Python that has weft, or raise an error that says why not.
 
-    Looks once per session. It takes part of a second on this machine, and a job of a few empty
+    Checks once per session, which takes part of a second on this machine, or a job of a few empty
     tasks on a cluster.
     """
     context: SparkContext | None = getattr(spark, "_sc", None)
@@ -100,10 +100,10 @@ def fit_workers(spark: SparkSession) -> None:
 
 
 def warm_workers(spark: SparkSession) -> None:
-    """Have Spark start its workers while the driver does something else.
+    """Make Spark start its workers while the driver does something else.
 
-    They are those that a stream uses, and have loaded what it needs if `weft.spark.daemon` made
-    them.
+    These are the workers that a stream uses; those forked by `weft.spark.daemon` have already
+    imported what it needs.
     """
     context = spark.sparkContext
     tasks = _tasks(context)
@@ -112,7 +112,7 @@ def warm_workers(spark: SparkSession) -> None:
         pass
 
     def run() -> None:
-        # Whatever is wrong with workers is told by the first job that needs them.
+        # Problems with workers are reported by the first job that needs them.
         with suppress(Exception):
             context.parallelize(range(tasks), tasks).foreachPartition(idle)
 
@@ -120,7 +120,7 @@ def warm_workers(spark: SparkSession) -> None:
 
 
 def look_at(program: str) -> WorkerPython | None:
-    """What a Python on this machine has; None if it cannot be run."""
+    """Inspect a Python on this machine; None if it cannot be run."""
     code = f"{_LOOK}\nprint(look({NEEDED!r}))"
     try:
         done = subprocess.run(
@@ -132,13 +132,13 @@ def look_at(program: str) -> WorkerPython | None:
 
 
 def _make_local_fit(context: SparkContext) -> None:
-    """The workers' Python if it is fit, or else the driver's own."""
+    """Keep the workers' Python if it passes the check, or else use the driver's."""
     found = look_at(context.pythonExec)
     if found is not None and found.problem is None:
         return
     own = look_at(sys.executable) if sys.executable else None
     if own is not None and own.problem is None:
-        # Spark takes the program from here whenever it wraps a function for its workers.
+        # Spark reads the program from here whenever it wraps a function for its workers.
         context.pythonExec = sys.executable
         return
     looked = own or found
@@ -159,7 +159,7 @@ def _check(found: list[WorkerPython], set_it: str) -> None:
 
 
 def _on_cluster(context: SparkContext) -> tuple[list[WorkerPython], str]:
-    """What the executors' Pythons have, asked by a small job; and what to set."""
+    """Inspect the executors' Pythons with a small job; also returns what to set."""
     set_it = (
         "set PYSPARK_PYTHON, before Spark starts, to a Python on every machine that has weft "
         "installed, or ship one (docs/operations.md, On a cluster)"
@@ -167,7 +167,7 @@ def _on_cluster(context: SparkContext) -> tuple[list[WorkerPython], str]:
     tasks = _tasks(context)
     code, names = _LOOK, NEEDED
 
-    # Sent by value, because it is local: workers may have no weft to find it in.
+    # A local function is pickled by value, because workers may not have weft to import it from.
     def ask(_: Iterable[int]) -> Iterable[str]:
         scope: dict[str, Any] = {}
         exec(code, scope)
@@ -181,7 +181,7 @@ def _on_cluster(context: SparkContext) -> tuple[list[WorkerPython], str]:
 
 
 def _on_connect(spark: SparkSession) -> tuple[list[WorkerPython], str]:
-    """What the Python of a Connect server's workers has; and what to set."""
+    """Inspect the Python of a Connect server's workers; also returns what to set."""
     set_it = (
         "set PYSPARK_PYTHON, before the Spark Connect server starts, to a Python of its machines "
         "that has weft installed"
@@ -204,7 +204,7 @@ def _on_connect(spark: SparkSession) -> tuple[list[WorkerPython], str]:
 
 
 def _tasks(context: SparkContext) -> int:
-    """One for every core, up to a few."""
+    """One task per core, up to a few."""
     return max(1, min(_TASKS, int(context.defaultParallelism)))
 
 
@@ -223,10 +223,11 @@ def _python() -> str:
 
 
 def main() -> None:
-    """`python -m weft.spark.workers`: what a plain session's workers run, with weft and without.
+    """`python -m weft.spark.workers`: which Python a plain session's workers run, with and without
+    weft.
 
-    Prints a line of JSON: the Python that Spark would have taken, why it is not fit, and the one
-    that workers then ran. For `weft doctor`, which needs a session that nobody has set up.
+    Prints a line of JSON: the Python that Spark would have used, why it does not work, and the one
+    that the workers then ran. For `weft doctor`, which needs a session without any preparation.
     """
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     with builder.getOrCreate() as spark:

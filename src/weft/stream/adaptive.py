@@ -1,7 +1,7 @@
-"""Compares what a plan predicted with what is measured, and replans when they are far apart.
+"""Compares a plan's predicted cost with the measured one, and replans when they differ too much.
 
-Measured are the rate, and of every store how many groups and fragments there are to a slice; the
-last two are known to the `engine` cost model only.
+What is measured is the rate and, for each store, the groups and fragments per slice; only the
+`engine` cost model uses the latter two.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from weft.stream.status import Tally
 from weft.stream.tree_schema import TreeSchema
 
 PAUSE = 60.0
-"""Seconds between two changes of plan: each costs a restart."""
+"""Least seconds between two changes of plan, because each needs a restart."""
 BATCHES = 3
-"""Micro-batches to be seen before anything is concluded."""
+"""Micro-batches to observe before drawing conclusions."""
 
 
 @dataclass
 class Adapter:
-    """Re-plans with what was measured when the present plan has become too dear."""
+    """Replans with the measured statistics when the current plan has become too expensive."""
 
     changed_at: float = float("-inf")
 
     def better_plan(
         self, catalogue: Catalogue, tally: Tally, rate: float | None, now: float | None = None
     ) -> Plan | None:
-        """Another plan of the same queries, if the present one costs more than its tolerance."""
+        """Another plan of the same queries, if the current one costs too much more than it."""
         now = time.monotonic() if now is None else now
         if rate is None or tally.batches < BATCHES or now - self.changed_at < PAUSE:
             return None
@@ -45,14 +45,14 @@ class Adapter:
 
 
 def repriced(plan: Plan, rate: float, statistics: Statistics) -> Plan:
-    """The same trees, priced at another rate and with other statistics."""
+    """The plan with the same trees, priced at another rate and with other statistics."""
     options = replace(plan.request.options, rate=rate, statistics=statistics)
     request = replace(plan.request, options=options)
     return Plan(request, plan.labels, plan.edge_rates, plan.coverages, plan.report)
 
 
 def measured_statistics(plan: Plan, catalogue: Catalogue, tally: Tally) -> Statistics:
-    """The plan's statistics with groups and fragments as they were seen, where they were."""
+    """The plan's statistics, with measured groups and fragments where there are any."""
     known = plan.request.options.statistics
     fragments = max((one["fragments"] for one in tally.last), default=0)
     groups: dict[str, float] = {}
@@ -70,12 +70,12 @@ def measured_statistics(plan: Plan, catalogue: Catalogue, tally: Tally) -> Stati
 
 
 def shards_per_slice(tally: Tally, store: int) -> float:
-    """How many shards of a store there are to a slice, in all buckets."""
+    """The shards per slice of a store, over all buckets."""
     return tally.shards.get(store, 0) / max(1, tally.cuts.get(store, 0))
 
 
 def measured_lines(plan: Plan, catalogue: Catalogue, tally: Tally, rate: float | None) -> list[str]:
-    """Predicted against measured: the rate, and each store's shards per slice and time."""
+    """Predicted and measured values: the rate, and each store's shards per slice and time."""
     if rate is None:
         return ["measured: nothing yet"]
     now = repriced(plan, rate, measured_statistics(plan, catalogue, tally))
@@ -101,7 +101,7 @@ def measured_lines(plan: Plan, catalogue: Catalogue, tally: Tally, rate: float |
 
 
 def expected(plan: Plan, store: TreeSchema) -> str:
-    """What the plan counted on, if its cost model counts groups and fragments at all."""
+    """What the plan assumed, if its cost model uses groups and fragments at all."""
     options = plan.request.options
     if options.cost != "engine":
         return ""

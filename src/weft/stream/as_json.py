@@ -1,4 +1,4 @@
-"""Values of answers as JSON knows them."""
+"""Values of answers as JSON values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 
 _EXACT = 2**53
-"""Integers beyond it are not the same number in a browser."""
+"""Browsers cannot represent all integers beyond this one exactly."""
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON knows it; what a browser would change is text.
+    """A value as JSON; values that a browser would change become strings.
 
     >>> [plain(v) for v in (1, 2**60, 0.5, float("nan"), Decimal("1.10"), [date(2026, 1, 2)])]
     [1, '1152921504606846976', 0.5, 'NaN', '1.10', ['2026-01-02']]
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def units_of(windows: pa.ChunkedArray) -> list[tuple[int, int]]:
-    """Start and end of every window in axis units: microseconds, or the integers that they are.
+    """Start and end of every window in axis units: microseconds, or the integers themselves.
 
     >>> type_ = pa.struct([("start", pa.timestamp("us")), ("end", pa.timestamp("us"))])
     >>> units_of(pa.chunked_array([pa.array([{"start": 0, "end": 5}], type_)]))

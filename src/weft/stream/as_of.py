@@ -28,7 +28,7 @@ from weft.sinks.wire import FIGURES, to_wire
 from weft.stream.as_json import plain, units_of
 
 LIMIT = 5_000
-"""The most rows of an answer that other processes get."""
+"""Limit of the rows of an answer that other processes get."""
 _SCHEMA = pa.schema(
     [("query", pa.int32()), ("bucket", pa.int32()), ("rows", pa.int64()), ("payload", pa.binary())]
 )
@@ -38,19 +38,19 @@ _SCHEMA = pa.schema(
 class AsOf:
     """The answers of one window of a query, or of its open sessions, for all groups or some.
 
-    `table` has the columns and types of the plain query; `rows()` gives them as dictionaries.
+    `table` has the columns and types of the plain query; `rows()` returns dictionaries.
     """
 
     query: str
     batch: int
-    """The micro-batch that it is consistent with: every row up to it counts, and no other."""
+    """The micro-batch that it is consistent with: exactly the rows up to it count."""
     open: bool
-    """Whether more rows may come into the window; if not, the answer is final."""
+    """Whether rows may still be added to the window; if not, the answer is final."""
     window: tuple[int, int] | None
-    """Start and end, in units of the axis; None for sessions, each of which has its own."""
+    """Start and end, in units of the axis; None for sessions, which differ in both."""
     watermark: int
-    """Where the query's watermark was, in units of the axis: windows that end by it are closed. The
-    stream's is later by the query's lateness."""
+    """The query's watermark, in units of the axis: windows that end by it are closed. The stream's
+    watermark is later by the query's lateness."""
     table: pa.Table
 
     def __len__(self) -> int:
@@ -88,7 +88,7 @@ class AsOf:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of the state: the windows of some queries, which are the same for all."""
+    """A request to the state: one window of some queries, the same for all of them."""
 
     numbers: tuple[int, ...]
     windows: QueryWindows
@@ -96,7 +96,7 @@ class Question:
     complete_from: int | None
 
     def window(self, moment: Moment) -> WindowAt | None:
-        """The window that is meant; None for sessions, and if no row has come yet."""
+        """The requested window; None for sessions, and if no row has arrived yet."""
         if self.windows.session:
             return None
         return asked_window(self.windows, self.at, self.complete_from, moment)
@@ -104,7 +104,7 @@ class Question:
 
 @dataclass(frozen=True)
 class AnswerFromState:
-    """For `mapInArrow`: the pieces of some buckets to answers, as rows of the operator's output."""
+    """For `mapInArrow`: answers from the pieces of some buckets, as the operator's output rows."""
 
     program: Program
     lowerings: Lowerings
@@ -138,7 +138,7 @@ class AnswerFromState:
 
 
 def agreed(figures: Sequence[Mapping[str, Any]]) -> Moment | None:
-    """How far all buckets had come; None if there is no state yet."""
+    """The progress that all buckets agree on; None if there is no state yet."""
     moments = [Moment(**one) for one in figures]
     if not moments:
         return None
@@ -147,7 +147,7 @@ def agreed(figures: Sequence[Mapping[str, Any]]) -> Moment | None:
 
 
 def only_groups(table: pa.Table, wanted: pa.Table) -> pa.Table:
-    """The rows whose keys are those of the only row of `wanted`, compared as groups are.
+    """The rows whose keys equal those of the single row of `wanted`, by Spark's grouping equality.
 
     >>> table = pa.table({"k": ["a", None, "a"], "n": [1, 2, 3]})
     >>> only_groups(table, pa.table({"k": ["a"]})).column("n").to_pylist()

@@ -1,7 +1,7 @@
 """The log of micro-batches: what each one did, and what Spark reports about it later.
 
-A micro-batch is delivered first; its report, with its rows and its whole time, comes through
-Spark's listeners a moment after. Both are put together here by the micro-batch's number.
+A micro-batch is delivered first; its progress report, with its rows and its whole time, comes
+through Spark's listeners a moment later. They are matched here by the micro-batch's number.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 KEPT = 1000
-"""Micro-batches that are kept for whoever asks for them."""
+"""Micro-batches that are kept until a reader takes them."""
 PATIENCE = 5.0
-"""Seconds to wait for Spark's report; then what was measured at delivery has to do."""
+"""Seconds to wait for Spark's report; after that, the values measured at delivery are used."""
 
 
 @dataclass(frozen=True)
 class BatchDone:
-    """One micro-batch, and how the stream stood after it."""
+    """One micro-batch, and the state of the stream after it."""
 
     batch: int
     at: float
@@ -33,11 +33,11 @@ class BatchDone:
     slices: int = 0
     state_bytes: int = 0
     answers: int = 0
-    """Answers since the stream was started in this process, of queries that have gone too."""
+    """Answers since the stream was started in this process, including those of dropped queries."""
 
 
 class BatchLog:
-    """Micro-batches in the order of their numbers, each told once.
+    """Micro-batches in the order of their numbers, each returned once.
 
     >>> log = BatchLog()
     >>> log.delivered(BatchDone(7, at=10.0, rows=0, seconds=0.1, answers=3))
@@ -56,10 +56,10 @@ class BatchLog:
         self._reports: OrderedDict[int, tuple[int, float, float]] = OrderedDict()
         self._done: deque[BatchDone] = deque(maxlen=KEPT)
         self.followers: list[BatchLog] = []
-        """Logs of others, who hear of all that this one hears of."""
+        """Logs of other readers, which receive everything that this one receives."""
 
     def delivered(self, done: BatchDone) -> None:
-        """A micro-batch has come to the sink; its rows and seconds are as measured there."""
+        """Record a delivered micro-batch; its rows and seconds are those measured at the sink."""
         for other in self.followers:
             other.delivered(done)
         with self._lock:
@@ -67,7 +67,7 @@ class BatchLog:
             self._match(None)
 
     def reported(self, report: Mapping[str, Any]) -> None:
-        """Spark has reported on a micro-batch; it may also report that it found nothing to do."""
+        """Record Spark's report of a micro-batch, or that Spark found nothing to do."""
         if "addBatch" not in report["durationMs"]:
             return
         from weft.stream.status_file import sample_of
@@ -83,9 +83,9 @@ class BatchLog:
             self._match(None)
 
     def take(self, *, last: bool = False) -> list[BatchDone]:
-        """The micro-batches that have been done since this was last asked.
+        """The micro-batches done since the last call.
 
-        Those that Spark is late to report on wait, but not for ever, and not if they are the
+        Micro-batches without Spark's report are held back for a limited time, except for the
         `last` ones of a stream.
         """
         with self._lock:
@@ -101,7 +101,7 @@ class BatchLog:
             return not self._waiting
 
     def _match(self, patience: float | None) -> None:
-        """Put micro-batches and reports together, oldest first: none overtakes another."""
+        """Match micro-batches with reports, oldest first, so that their order is kept."""
         while self._waiting:
             number, (since, done) = next(iter(self._waiting.items()))
             if number in self._reports:

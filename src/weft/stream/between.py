@@ -1,4 +1,4 @@
-"""Turns of micro-batches and changes: a change is made when no micro-batch runs."""
+"""Serialises micro-batches and changes: a change is made only while no micro-batch runs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ Made = TypeVar("Made")
 
 
 class Between:
-    """Work that must not meet a micro-batch is done at once, or else at the micro-batch's end.
+    """Runs work between micro-batches: at once, or at the end of the micro-batch that runs.
 
-    At its end by the thread that delivers it: so the next one cannot begin before.
+    In the latter case the thread that delivers the micro-batch runs it, so that the next one cannot
+    begin before.
 
     >>> turns = Between()
     >>> with turns.micro_batch():
@@ -32,7 +33,7 @@ class Between:
 
     @contextmanager
     def micro_batch(self) -> Iterator[None]:
-        """While it is delivered, nothing changes."""
+        """Held while a micro-batch is delivered, so that nothing changes."""
         with self._lock:
             self._busy = True
         try:
@@ -47,7 +48,7 @@ class Between:
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """When no micro-batch is delivered any more: nothing else changes, and none begins.
+        """Wait until no micro-batch is being delivered, then block changes and micro-batches.
 
         For a stream that has been halted, in the thread that has halted it.
         """
@@ -57,7 +58,7 @@ class Between:
             yield
 
     def soon(self, work: Callable[[], Made]) -> Future[Made]:
-        """Have work done between two micro-batches."""
+        """Run work between two micro-batches."""
         made: Future[Made] = Future()
         with self._lock:
             if self._busy:

@@ -18,45 +18,45 @@ from weft.stream.progress import Progress
 
 NONE_LEFT = "no query is left to answer"
 Change = Mapping[str, Any]
-"""A change: `op` and what it needs; `all` has several `changes`, all made or none."""
+"""A change: `op` and its arguments; `all` has several `changes`, all made or none."""
 
 
 class NeedsRestart(Exception):
-    """A change asks for what the stream does not project."""
+    """A change needs columns that the stream does not project."""
 
 
 @dataclass(frozen=True)
 class ReadQuery:
-    """The query of a request, read and checked once: requests that wait are looked at again."""
+    """The query of a request, parsed and checked once, because waiting requests are read again."""
 
     query: Query
 
 
 @dataclass(frozen=True)
 class Burst:
-    """What some changes, one after the other, come to."""
+    """The combined effect of several changes, made one after the other."""
 
     added: tuple[Query, ...] = ()
     dropped: tuple[str, ...] = ()
     backfill: tuple[str, ...] = ()
     pausing: Mapping[str, bool] = field(default_factory=dict)
-    """By name in lower case, whether a query is paused or resumed."""
+    """By name in lower case, whether a query is paused (True) or resumed (False)."""
     plan: Plan | None = None
-    """Another plan of the same queries."""
+    """A new plan of the same queries."""
     failed: tuple[Failure, ...] = ()
-    """The queries that have failed, after the change."""
+    """The failed queries after the change."""
     why: Mapping[str, str] = field(default_factory=dict)
-    """Why queries are paused that nobody asked to pause."""
+    """The reasons for pausing queries that were not paused by request."""
     limits: Mapping[str, QueryLimits | None] = field(default_factory=dict)
-    """By name in lower case, what a query may use from now on."""
+    """By name in lower case, the new limits of a query."""
     history: tuple[str, ...] = ()
-    """Those of the added queries that wait for history."""
+    """The added queries that wait for their history."""
     arrived: Mapping[str, str] = field(default_factory=dict)
-    """By name in lower case, where the history of a query lies."""
+    """By name in lower case, the folder with the history of a query."""
 
     @classmethod
     def of(cls, catalogue: Catalogue, asked: Sequence[Change]) -> Burst:
-        """What changes make of a catalogue; an error if any of them would meet one."""
+        """The effect of changes on a catalogue; an error if any of them is invalid."""
         running = {query.name.lower(): query for query in catalogue.queries}
         axis = catalogue.queries[0].window.axis
         known = dict(running)
@@ -105,7 +105,7 @@ class Burst:
                     pausing.pop(name, None)
                     limits.pop(name, None)
                 elif pausing.get(name) and change.get("why"):
-                    continue  # over two limits
+                    continue  # it exceeds two limits
                 elif pausing.get(name) == (op == "pause"):
                     raise EngineError(f"query {name!r}: {op} is requested twice")
                 else:
@@ -151,11 +151,11 @@ class Burst:
 
     @property
     def replans(self) -> bool:
-        """Whether other queries run than before, or by another plan."""
+        """Whether the set of queries or the plan changes."""
         return bool(self.added or self.dropped or self.plan is not None)
 
     def changes(self, catalogue: Catalogue) -> bool:
-        """Whether anything is other than before."""
+        """Whether anything changes."""
         before, after = ([f.to_dict() for f in some] for some in (catalogue.failed, self.failed))
         told = bool(self.pausing or self.limits or self.arrived)
         return self.replans or told or before != after
@@ -167,7 +167,7 @@ class Burst:
         types: Mapping[str, str],
         hashed: Sequence[tuple[str, ...]] = (),
     ) -> Catalogue:
-        """The catalogue with the change made: one number more, whatever it comes to."""
+        """The catalogue with the change made; its number is always one higher."""
         made = replace(catalogue, number=catalogue.number + 1, batch=progress.batch + 1)
         if self.replans:
             plan = self.plan or self._applied(catalogue.planned)
@@ -183,7 +183,7 @@ class Burst:
         return replace(made, failed=self.failed)
 
     def _applied(self, plan: Plan) -> Plan:
-        """The plan with the change made; queries come before others go, so that one is there."""
+        """The plan with the change made; adds before it drops, so that the plan is never empty."""
         replaced = {query.name.lower() for query in self.added}
         before = [name for name in self.dropped if name.lower() in replaced]
         if before and len(before) == len(plan.queries):
@@ -203,7 +203,7 @@ def _flat(asked: Sequence[Change]) -> Iterator[Change]:
 
 
 def _with_parts(changes: Iterable[Change], catalogue: Catalogue) -> Iterator[Change]:
-    """Changes of a statement's query as those of all its queries, which come and go together."""
+    """Expands a change of a statement's query to all its queries, which change together."""
     numbers = {entry.query.name: entry.number for entry in catalogue.entries}
     known = {q.name: q for q in (*catalogue.queries, *(f.query for f in catalogue.failed))}
     for change in changes:
@@ -231,7 +231,7 @@ def _with_parts(changes: Iterable[Change], catalogue: Catalogue) -> Iterator[Cha
 
 
 def _check_parts(known: Mapping[str, Query], running: Mapping[str, Query]) -> None:
-    """Refuse a statement that takes other statements' queries for its own."""
+    """Refuse a statement that uses queries of other statements as its parts."""
     taken: set[str] = set()
     for query in known.values():
         for name in query.finish.parts if query.finish is not None else ():
@@ -246,14 +246,14 @@ def _check_parts(known: Mapping[str, Query], running: Mapping[str, Query]) -> No
 
 
 def _is_whole(query: Query, name: str) -> bool:
-    """Whether a query is the one of this name, with parts, or has it as a part."""
+    """Whether a query has this name, and has parts, or has a part of this name."""
     if query.finish is None or not query.finish.parts:
         return False
     return name.lower() in (query.name.lower(), *map(str.lower, query.finish.parts))
 
 
 def _cleaned(why: object) -> str:
-    """A reason that may come from anywhere, fit for a line of a terminal."""
+    """A reason from an untrusted source, cleaned to be one line on a terminal."""
     text = " ".join(why.split())[:300] if isinstance(why, str) else ""
     return "".join(letter for letter in text if letter.isprintable())
 
@@ -264,7 +264,7 @@ def added_queries(asked: Sequence[Change]) -> list[Query]:
 
 
 def read_change(change: Change) -> Change:
-    """A request as it came, with its queries read; an error says what is wrong with one."""
+    """A request with its queries parsed; an error says what is wrong with one."""
     if change["op"] == "all":
         return {**change, "changes": [read_change(one) for one in change["changes"]]}
     if change["op"] != "add":
@@ -273,7 +273,7 @@ def read_change(change: Change) -> Change:
 
 
 def placed_changes(asked: Sequence[Change], place: Callable[[Query], Query]) -> list[Change]:
-    """Changes with what becomes of the queries that they add."""
+    """The changes, with `place` applied to the queries that they add."""
     found: list[Change] = []
     for change in asked:
         if change["op"] == "all":
@@ -285,14 +285,14 @@ def placed_changes(asked: Sequence[Change], place: Callable[[Query], Query]) -> 
 
 
 def names_of(change: Change) -> list[str]:
-    """The queries that a change names, as they are called in it."""
+    """The names of queries in a change, as written there."""
     if change["op"] == "all":
         return [name for one in change["changes"] for name in names_of(one)]
     return [_query(change["query"]).name] if change["op"] == "add" else [change.get("name", "")]
 
 
 def _query(given: Query | ReadQuery | Mapping[str, Any]) -> Query:
-    """The query of a request: what comes from outside, as text, is not to be trusted."""
+    """The query of a request; one that comes from outside, as text, is untrusted."""
     if isinstance(given, ReadQuery):
         return given.query
     query = given if isinstance(given, Query) else Query.from_dict(dict(given), trusted=False)
@@ -301,18 +301,18 @@ def _query(given: Query | ReadQuery | Mapping[str, Any]) -> Query:
 
 
 def history_changes(places: Mapping[str, str]) -> list[Change]:
-    """The changes by which history comes to the queries that wait for it."""
+    """The changes that give their history to the queries that wait for it."""
     return [{"op": "history", "name": name, "place": place} for name, place in places.items()]
 
 
 def wholes(queries: Sequence[Query]) -> list[str]:
-    """The names of queries that are no parts of others among them."""
+    """The names of the queries that are not parts of others among them."""
     parts = {name for query in queries if query.finish for name in query.finish.parts}
     return [query.name for query in queries if query.name not in parts]
 
 
 def _place(text: str) -> str:
-    """The folder of a history: a name, and no way out of its folder."""
+    """The folder of a history; a plain name, so that it cannot lead out of its parent folder."""
     if not text.replace("-", "").isalnum():
         raise CheckpointError(f"place={text!r} is not the name of a history")
     return text

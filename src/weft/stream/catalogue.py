@@ -1,6 +1,6 @@
 """The catalogue: which queries run on a checkpoint, by which plan, from which stores.
 
-A restart needs nothing else, and the checkpoint has it (`catalogue_files`).
+It is all that a restart needs, and is stored in the checkpoint (`catalogue_files`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Assignment:
-    """The windows of a query that start in `[since, until)` are answered from a store."""
+    """Says that a query's windows that start in `[since, until)` are answered from a store."""
 
     store: int
     since: int = -FAR
@@ -37,20 +37,20 @@ class Entry:
     """A query in the catalogue."""
 
     number: int
-    """Never used again, also when the query is dropped and comes back."""
+    """Never reused, not even if the query is dropped and added again."""
     query: Query
     complete_from: int | None
-    """Windows that start at or after it are answered; None: all of them."""
+    """Only windows that start at or after this are answered; None: all windows."""
     assignments: tuple[Assignment, ...]
     paused: int | None = None
-    """Micro-batches from this number on deliver no answers of it; None: all deliver.
+    """Micro-batches from this number on deliver no answers of the query; None: all do.
 
-    A number and not a flag, so that a micro-batch that is run again is delivered as it was.
+    A number instead of a flag, so that a repeated micro-batch delivers the same answers again.
     """
     why: str | None = None
-    """Why it is paused, if it was not its owner who asked for that."""
+    """Why it is paused, if it was not paused by request."""
     waiting: bool = False
-    """Whether it waits for its history, and is not answered until that has come."""
+    """Whether it waits for its history, and is not answered before that is merged."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -79,7 +79,7 @@ class Entry:
 
 
 def complete_by(entries: Sequence[Entry]) -> int | None:
-    """The first end of a window by which all of some queries are complete; None: by any."""
+    """The first window end from which all of these queries are complete; None: always."""
     ends = [
         entry.complete_from
         if isinstance(entry.query.window, Session)
@@ -91,9 +91,9 @@ def complete_by(entries: Sequence[Entry]) -> int | None:
 
 
 def whole_by(entries: Sequence[Entry]) -> int | None:
-    """From when on a window that holds answers of some queries has all of them; None: always.
+    """From when on a window with answers of these queries has the answers of all; None: always.
 
-    Of windows a slide apart, the last incomplete one ends a slide before the first complete one.
+    With windows a slide apart, the last incomplete one ends a slide before the first complete one.
     """
     found = []
     for entry in entries:
@@ -106,20 +106,20 @@ def whole_by(entries: Sequence[Entry]) -> int | None:
 
 @dataclass(frozen=True)
 class Failure:
-    """A query that failed, and is answered no longer until it is resumed or replaced."""
+    """A query that failed, and is not answered until it is resumed or replaced."""
 
     number: int
     query: Query
     batch: int
-    """The micro-batch at which it failed: answers of those before it are there."""
+    """The micro-batch in which it failed; answers of earlier ones were delivered."""
     message: str
-    """What Spark or weft said."""
+    """The error message of Spark or weft."""
     expression: str
-    """What of the query failed, as its author wrote it; empty if it cannot be told."""
+    """The expression of the query that failed, as its author wrote it; empty if unknown."""
 
     @property
     def said(self) -> str:
-        """In a sentence, with what to do."""
+        """The failure in a sentence, with what to do."""
         name = self.query.name
         place = f" in {self.expression}" if self.expression else ""
         return (
@@ -142,7 +142,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class Settings:
-    """What stays the same for the life of a checkpoint."""
+    """Settings of a checkpoint; most are fixed when it is created."""
 
     time: str
     """The time column."""
@@ -150,22 +150,22 @@ class Settings:
     """Its type: timestamp, timestamp_ntz, date or integer."""
     watermark: str
     buckets: tuple[int, ...]
-    """A label for each bucket, chosen so that Spark deals them evenly to any `partitions`."""
+    """A label for each bucket, chosen so that Spark spreads them evenly over any `partitions`."""
     partitions: int
-    """Those of the state; `weft.rescale` changes them."""
+    """The number of state partitions; `weft.rescale` changes it."""
     mode: str
     """append or update."""
     engine: str = "operator"
     """operator, or rewrite: Spark's own operators only."""
     finals: str = "auto"
-    """The structure that answers windows, by name; a restart may name another."""
+    """The structure that answers windows, by name; a restart may choose another."""
     emit: str = "watermark"
-    """When windows are closed: by the watermark, or `eager`; a restart may choose anew."""
+    """When windows are closed: by the watermark, or `eager`; a restart may change it."""
     limits: QueryLimits | None = None
-    """Of every query that has none of its own; a restart may set others."""
+    """The limits of queries without limits of their own; a restart may change them."""
     idle: str | None = None
-    """After how long without rows event time goes on with the clock, or `off`; a restart may choose
-    anew. None: the stream has no source of ticks, and can get none."""
+    """After how long without rows event time advances with the clock, or `off`; a restart may
+    change it. None: the stream has no source of ticks, and cannot get one."""
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values."""
@@ -181,7 +181,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The queries, the plan and the stores, as of one change."""
+    """The queries, the plan and the stores after one change."""
 
     number: int
     settings: Settings
@@ -191,22 +191,22 @@ class Catalogue:
     next_query: int = 1
     next_store: int = 1
     batch: int = 0
-    """The first micro-batch that runs under it."""
+    """The first micro-batch that uses it."""
     failed: tuple[Failure, ...] = ()
-    """Queries that have failed, which none of the above has."""
+    """The failed queries; they are in none of the fields above."""
 
     @cached_property
     def planned(self) -> Plan:
-        """The plan, read once: hundreds of queries take a tenth of a second."""
+        """The plan; cached, because reading hundreds of queries takes a tenth of a second."""
         return Plan.from_dict(self.plan)
 
     @property
     def queries(self) -> list[Query]:
-        """The queries, in the order in which they came."""
+        """The queries, in the order in which they were added."""
         return [entry.query for entry in self.entries]
 
     def entry(self, name: str) -> Entry:
-        """The query with this name, whatever its case."""
+        """The entry of the query with this name, without regard to case."""
         for entry in self.entries:
             if entry.query.name.lower() == name.lower():
                 return entry
@@ -218,7 +218,7 @@ class Catalogue:
     ) -> Catalogue:
         """The catalogue with some queries paused from its first micro-batch on, or resumed.
 
-        A query is given by its name in lower case; `why` has those paused for a limit.
+        Queries are given by name in lower case; `why` has the reasons of those over a limit.
         """
         for name, paused in pausing.items():
             if (self.entry(name).paused is not None) == paused:
@@ -249,7 +249,7 @@ class Catalogue:
     def _with(
         self, given: Mapping[str, Given], changed: Callable[[Query, Given], Query]
     ) -> Catalogue:
-        """The catalogue with some queries changed by what is given for their names."""
+        """The catalogue with the queries named in `given` changed by the value given for each."""
         entries = tuple(
             replace(entry, query=changed(entry.query, given[entry.query.name.lower()]))
             if entry.query.name.lower() in given
@@ -259,11 +259,11 @@ class Catalogue:
         return replace(self, entries=entries)
 
     def limits_of(self, query: Query) -> QueryLimits | None:
-        """What a query may use: by its own limits, and by those of the stream."""
+        """The limits that apply to a query: its own, and those of the stream."""
         return effective(query, self.settings.limits)
 
     def since(self) -> dict[str, Any]:
-        """Since when the change holds: its micro-batch, and each query's first window."""
+        """When the change took effect: its first micro-batch, and each query's first window."""
         starts = {entry.query.name: entry.complete_from for entry in self.entries}
         return {"change": self.number, "batch": self.batch, "complete_from": starts}
 
@@ -276,7 +276,7 @@ class Catalogue:
         )
 
     def youngest_untrusted(self) -> dict[int, int]:
-        """For every store the untrusted query that came last, if it has any."""
+        """For every store, the untrusted query that was added last, if it has any."""
         return {
             assignment.store: entry.number
             for entry in sorted(self.entries, key=lambda entry: entry.number)

@@ -1,7 +1,7 @@
 """The files of a catalogue in a checkpoint: a numbered one per change.
 
-Each is written whole or not at all, so that a crash in the middle of a change leaves the old set of
-queries or the new one.
+Each is written atomically, so that a crash during a change leaves either the old set of queries or
+the new one.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from weft.stream.catalogue import Catalogue
 _KIND = "catalogue"
 _PAST = "past.json"
 KEPT = 100
-"""Catalogues that are kept at least: a micro-batch that is run again needs the last but one."""
+"""Least number of catalogues kept: a repeated micro-batch needs the last but one."""
 
 
 class CatalogueFiles:
     """The catalogue's files in a checkpoint: `<checkpoint>/weft/catalogue/00000001.json`.
 
-    Of those that are long past only the queries are kept, in `<checkpoint>/weft/past.json`.
+    Of old catalogues only the queries are kept, in `<checkpoint>/weft/past.json`.
     """
 
     def __init__(self, checkpoint: str) -> None:
@@ -32,7 +32,7 @@ class CatalogueFiles:
         self.folder = self._weft.sub("catalogue")
 
     def latest(self) -> Catalogue | None:
-        """The catalogue as of the last change; None on a new checkpoint."""
+        """The catalogue after the last change; None on a new checkpoint."""
         names = self.folder.kept_names()
         if not names:
             return None
@@ -43,11 +43,11 @@ class CatalogueFiles:
         return [int(name.removesuffix(".json")) for name in self.folder.kept_names()]
 
     def read(self, number: int) -> Catalogue:
-        """The catalogue as of one change."""
+        """The catalogue after one change."""
         return Catalogue.from_dict(self.folder.kept(_file(number), _KIND))
 
     def at(self, batch: int) -> Catalogue:
-        """The catalogue that a micro-batch runs under, or else the oldest there is."""
+        """The catalogue that a micro-batch uses, or else the oldest one."""
         numbers = self.numbers()
         for number in reversed(numbers):
             found = self.read(number)
@@ -64,22 +64,22 @@ class CatalogueFiles:
         return known
 
     def write(self, catalogue: Catalogue) -> None:
-        """Make this the catalogue."""
+        """Make this the latest catalogue."""
         self.folder.keep(_file(catalogue.number), _KIND, catalogue.to_dict())
         names = self.folder.kept_names()
         if len(names) > 2 * KEPT:
             self._forget(names[:-KEPT], catalogue.batch)
 
     def _forget(self, names: Sequence[str], batch: int) -> None:
-        """Remove old catalogues, once their queries are noted, but none that may run again."""
+        """Remove old catalogues after noting their queries, but keep any that may be used again."""
         past, gone = self._past(), []
         for name, after in pairwise(names):
             try:
                 body, later = (self.folder.kept(one, _KIND) for one in (name, after))
-            except CheckpointError:  # damaged: left for whoever looks into it
+            except CheckpointError:  # damaged: kept for an investigation
                 break
             if later["batch"] >= batch - 1:
-                break  # the micro-batch that may be run again ran under this one
+                break  # the micro-batch that may be repeated uses this one
             for entry in body["entries"]:
                 past[entry["query"]["name"].lower()] = entry["query"]
             gone.append(name)
@@ -89,14 +89,14 @@ class CatalogueFiles:
             self.folder.unkeep(name)
 
     def _past(self) -> dict[str, Any]:
-        """The queries of catalogues that are gone, by name in lower case."""
+        """The queries of removed catalogues, by name in lower case."""
         found: dict[str, Any] = {}
         if _PAST in self._weft.kept_names():
             found = self._weft.kept(_PAST, "past")
         return found
 
     def withdraw(self, catalogue: Catalogue) -> None:
-        """Take a change back that could not be started with: the one before is the latest again."""
+        """Undo a change with which the stream could not start: the previous catalogue applies."""
         self.folder.unkeep(_file(catalogue.number))
 
 

@@ -1,4 +1,4 @@
-"""Windows that a stream with its settings cannot answer, each refused with what to do."""
+"""Refuses windows that a stream with its settings cannot answer, and says what to do instead."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from weft.stream.catalogue import Catalogue
 
 
 def check_windows(catalogue: Catalogue) -> None:
-    """Refuse the first that cannot be."""
+    """Refuse the first window that cannot be answered."""
     _check_sessions(catalogue)
     _check_lateness(catalogue)
 
 
 def _check_sessions(catalogue: Catalogue) -> None:
-    """Refuse sessions where Spark has none, and what the rewritten queries have none of."""
+    """Refuse sessions in update mode, and sessions and calendar windows with engine='rewrite'."""
     settings = catalogue.settings
     named = [q.name for q in catalogue.queries if isinstance(q.window, Session)]
     if named and settings.mode == "update":
@@ -31,7 +31,7 @@ def _check_sessions(catalogue: Catalogue) -> None:
 
 
 def _check_lateness(catalogue: Catalogue) -> None:
-    """Refuse lateness of a query's own where windows do not close by themselves."""
+    """Refuse the lateness of a query whose windows cannot close later than the stream's."""
     finished = {
         name.casefold(): query.name
         for query in catalogue.queries

@@ -12,6 +12,7 @@ class Column:
     name: str
     sql: str
     guards: frozenset[str] | None
-    """On rows that satisfy one of these it holds its expression; None: on every row."""
+    """The predicates for which it is computed: null on rows that satisfy none of them. None: it is
+    computed on every row."""
     normal: bool
-    """Whether it has the form in which Spark groups values."""
+    """Whether it is normalised as Spark normalises grouping keys."""

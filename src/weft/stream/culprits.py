@@ -1,8 +1,9 @@
-"""Which queries made a micro-batch fail: found by the place that the error names.
+"""Finds the queries that made a micro-batch fail, by the place that the error names.
 
-A worker's own errors name the query by number. Spark's have a line (`weft.stream.places`): that of
-a projected expression, whose queries are known, or that of a query's outputs. Where queries with
-several predicates share the expression, the stream is tried again with a column for each of them.
+Errors of weft's workers name the query by number. Spark's errors give a line
+(`weft.stream.places`): that of a projected expression, whose queries are known, or that of a
+query's outputs. If queries with several predicates share the expression, the micro-batch is run
+again with a separate column for each predicate.
 """
 
 from __future__ import annotations
@@ -22,59 +23,59 @@ from weft.stream.places import place_of
 class Verdict:
     """What to do about a failed micro-batch.
 
-    Nothing of all that: it failed at what nobody asks for any more, a leftover of a dropped query,
-    which is gone when the stream is started again.
+    If all fields are empty, it failed at an expression that no query needs any more. It is left
+    over from a dropped query and will be gone after a restart of the stream.
     """
 
     failures: tuple[Failure, ...] = ()
-    """Queries to go on without."""
+    """The queries to continue without."""
     pauses: Mapping[str, str] = field(default_factory=dict)
     """Queries that are over a limit and to be paused, and why."""
     probes: tuple[Column, ...] = ()
-    """Columns to try the micro-batch with, so that it fails at one of them."""
+    """Columns to repeat the micro-batch with, so that it fails at one of them."""
 
     @classmethod
     def of(cls, errors: Mapping[str, str], entries: Iterable[Entry], batch: int) -> Verdict | None:
-        """Where it is known by name who fails, and with what; None if nobody does."""
+        """The verdict, given the errors of failing queries by name; None if none is given."""
         guilty = [entry for entry in entries if entry.query.name in errors]
         failures = [_failure(entry, batch, errors[entry.query.name], "") for entry in guilty]
         return cls(tuple(failures)) if failures else None
 
     @property
     def changes(self) -> list[Change]:
-        """What is to be done with the queries."""
+        """The changes to make: failures and pauses of queries."""
         failed: list[Change] = [{"op": "fail", "failure": failure} for failure in self.failures]
         return failed + [{"op": "pause", "name": n, "why": why} for n, why in self.pauses.items()]
 
     @property
     def said(self) -> str:
-        """The same in words."""
+        """The verdict in words."""
         failed = [failure.said for failure in self.failures]
         return "; ".join(failed + [f"query {n!r} is paused: {w}" for n, w in self.pauses.items()])
 
 
 @dataclass(frozen=True)
 class Asking:
-    """Who asks for what in a version of a stream."""
+    """Which queries need which expressions, in one version of a stream."""
 
     entries: tuple[Entry, ...]
     columns: tuple[Column, ...]
-    """What is projected, by number."""
+    """The projected columns, by number."""
     askers: Mapping[str, Mapping[str | None, set[str]]]
-    """By expression and the rows that it is evaluated on, the names of the queries that ask."""
+    """By expression and by the predicate of the rows it is evaluated on, the queries' names."""
     lowered: tuple[int, ...] = ()
-    """The queries whose outputs Spark SQL makes, by number."""
+    """The queries whose outputs Spark SQL computes, by number."""
 
 
 def judge(message: str, said: str, batch: int, asking: Asking) -> Verdict | None:
-    """Whose fault a failure is; None if that cannot be told.
+    """The queries responsible for a failure; None if they cannot be determined.
 
-    `message` is all that is known of the error, `said` what it says in a sentence.
+    `message` is the full text of the error, `said` its one-sentence summary.
     """
     entries = {entry.number: entry for entry in asking.entries}
     named = [(entries[n], blame) for n, blame in blamed(message).items() if n in entries]
     if named:
-        # One that holds answers makes them while it is paused: over a limit then, it has failed.
+        # A query whose answers are held computes them even if paused; over a limit, it then fails.
         paused = [(e, blame) for e, blame in named if blame.pause and e.paused is None]
         failed = [pair for pair in named if pair not in paused]
         return Verdict(
@@ -119,16 +120,16 @@ def _failure(entry: Entry, batch: int, said: str, expression: str) -> Failure:
 
 
 def _outputs(query: Query) -> str:
-    """What of a query is an expression over aggregates, as its author wrote it."""
+    """The expressions over aggregates in a query, as its author wrote them."""
     texts = [query.aggs[out.name] for out in query.outputs if not out.is_plain]
     return " or ".join(dict.fromkeys([*texts, *([query.having] if query.having else [])]))
 
 
 def _written(query: Query, sql: str) -> str:
-    """Where a query has an expression, as its author wrote it."""
+    """The part of a query that contains an expression, as its author wrote it."""
     for output in query.outputs:
         for call in output.calls:
-            # An argument may be cast to what its aggregate works on.
+            # An argument may be inside a cast to the type that its aggregate computes with.
             if any(arg in sql for arg in call.args) or sql == call.where:
                 return query.aggs[output.name]
     for given, key in zip(query.by, query.keys, strict=False):

@@ -1,12 +1,12 @@
 """The program of a stream's workers, looked up by micro-batch: data instead of a closure.
 
-    <checkpoint>/weft/programs/schedule.json     from which micro-batch on which change holds
-    <checkpoint>/weft/programs/00000007.program  what the workers need to know under change 7
+    <checkpoint>/weft/programs/schedule.json     the change that each micro-batch uses
+    <checkpoint>/weft/programs/00000007.program  the workers' program after change 7
 
-All tasks of a micro-batch run while the driver delivers it. What the driver has published before
-holds for every one of them, and what it publishes later for none: a change takes effect with a
-micro-batch, whole, and a micro-batch that is run again finds what it ran by before. The files are
-of one run: whoever starts the stream publishes anew, from the catalogue.
+All tasks of a micro-batch run while the driver delivers it. Programs that the driver published
+before apply to all of them, later ones to none: a change takes effect for whole micro-batches, and
+a repeated micro-batch finds the program it used before. The files belong to one run: whoever starts
+the stream publishes again, from the catalogue.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from weft.sinks.files import Folder
 _SCHEDULE = "schedule.json"
 _REMEMBERED = 4
 _known: OrderedDict[str, Any] = OrderedDict()
-"""What this process has loaded, by signature."""
+"""The programs that this process has loaded, by signature."""
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """What tasks are given: where the programs are, and how to know that the driver wrote them."""
+    """What tasks get: the location of the programs, and the secret to verify who wrote them."""
 
     location: str
     secret: bytes = field(repr=False)
 
     def at(self, batch: int) -> Any:
-        """What a micro-batch runs by."""
+        """The program of a micro-batch."""
         folder = Folder(self.location)
         schedule = folder.read(_SCHEDULE, "schedule")
         holding = [entry for entry in schedule if entry[0] <= batch]
@@ -46,7 +46,7 @@ class Lookup:
         _, number, signature = holding[-1]
         if signature not in _known:
             data = folder.read_bytes(_file(number))
-            # Only what the driver of this very run has written is unpickled.
+            # Only data written by the driver of this run is unpickled.
             if not hmac.compare_digest(_sign(self.secret, data), signature):
                 raise CheckpointError(
                     f"{folder.path}/{_file(number)} is not what this run of the stream wrote: does "
@@ -59,14 +59,14 @@ class Lookup:
         return _known[signature]
 
     def history(self, place: str, bucket: int) -> bytes:
-        """The history of a store, for one bucket; data and no code, so it bears no signature."""
+        """The history of a store, for one bucket; it is data, not code, so it is not signed."""
         root = self.location.rstrip("/").removesuffix("/programs")
         return Folder(root).sub("history").sub(place).read_bytes(history_file(bucket))
 
     def clock(self, batch: int) -> int:
-        """What `current_timestamp()` is in a micro-batch, in microseconds.
+        """The `current_timestamp()` of a micro-batch, in microseconds.
 
-        Spark logs it before any task begins, so that a micro-batch that is run again has the same.
+        Spark logs it before any task begins, so that a repeated micro-batch has the same.
         """
         folder = Folder(self.location.rstrip("/").removesuffix("/weft/programs")).sub("offsets")
         data = folder.read_bytes(str(batch))
@@ -90,7 +90,7 @@ def history_file(bucket: int) -> str:
 
 
 class Deployment:
-    """The driver's side: publishes what holds from a micro-batch on.
+    """The driver's side: publishes the programs that apply from a micro-batch on.
 
     >>> import tempfile
     >>> deployment = Deployment(tempfile.mkdtemp())
@@ -106,11 +106,11 @@ class Deployment:
         self.lookup = Lookup(location, secrets.token_bytes(32))
 
     def begin(self) -> None:
-        """A run begins, with another projection: what was published before holds no longer."""
+        """Begin a run, with a new projection: earlier programs no longer apply."""
         self._schedule = []
 
     def publish(self, batch: int, number: int, content: Any) -> None:
-        """From micro-batch `batch` on, what change `number` has made of it holds."""
+        """Make `content`, the program after change `number`, apply from micro-batch `batch` on."""
         data = pickle.dumps(content, protocol=pickle.HIGHEST_PROTOCOL)
         self._folder.write_bytes(_file(number), data)
         before = [entry for entry in self._schedule if entry[0] < batch][-_REMEMBERED:]

@@ -3,7 +3,7 @@
     started  batch*  (added | dropped | replaced | paused | resumed | limited | failed | replanned
                       | error)*  stopped
 
-Watchers get the events: a log, a lineage service. Without a watcher nothing is done.
+Watchers get the events: a log, a lineage service. Without a watcher no events are made.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from weft.stream.status import QueryStatus, Status
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened, at a time in seconds since 1970."""
+    """An event, with its time in seconds since 1970."""
 
     name: str
     at: float
     facts: dict[str, Any] = field(default_factory=dict)
     batch: BatchDone | None = None
-    """The micro-batch, if it is one."""
+    """The micro-batch, if the event is one."""
 
 
 class Watcher(Protocol):
-    """A watcher gets a stream's events in their order; a slow one holds up no micro-batch."""
+    """A watcher gets a stream's events in order; a slow one does not delay micro-batches."""
 
     def tell(self, event: Event) -> None:
-        """Take an event."""
+        """Handle an event."""
 
     def close(self) -> None:
-        """There will be no other."""
+        """Called when there will be no more events."""
 
 
 class News:
-    """Finds out what has become of a stream, and tells its watchers."""
+    """Detects what has changed in a stream, and sends the events to its watchers."""
 
     def __init__(self, watchers: Sequence[Watcher], log: BatchLog) -> None:
         self._watchers = list(watchers)
@@ -60,9 +60,9 @@ class News:
             self._tell("started", {"queries": queries, "batch": self._known.batch})
 
     def look(self, status: Callable[[], Status], mark: Hashable, *, last: bool = False) -> None:
-        """Tell what is new; `mark` is another one if queries, plan or error have changed.
+        """Send new events; `mark` differs if queries, plan or error have changed.
 
-        Called after every change, so that none is lost in the next one, and every moment besides.
+        Called after every change, so that the next change does not hide it, and periodically.
         """
         with self._lock:
             if self._known is None:
@@ -92,12 +92,12 @@ class News:
     def _tell(self, name: str, facts: dict[str, Any], batch: BatchDone | None = None) -> None:
         event = Event(name, time.time() if batch is None else batch.at, facts, batch)
         for watcher in self._watchers:
-            with suppress(Exception):  # who watches a stream must not be able to stop it
+            with suppress(Exception):  # a watcher must not be able to stop the stream
                 watcher.tell(event)
 
 
 def differences(known: Status, status: Status) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What has become of queries, plan and stream since the status was `known`."""
+    """The events of queries, plan and stream since the status was `known`."""
     before = {query.name: query for query in known.queries}
     names = {query.name for query in status.queries}
     told = False
@@ -124,7 +124,7 @@ def _named(query: QueryStatus) -> dict[str, Any]:
 def changes_of(
     old: QueryStatus | None, query: QueryStatus
 ) -> Iterator[tuple[str, dict[str, Any]]]:  # fmt: skip
-    """What has become of one query, which was as in `old`, or was not there."""
+    """The events of one query since its status was `old`; None if it was just added."""
     if query.failed:
         if old is None or not old.failed:
             yield "failed", {"error": query.failed}

@@ -1,4 +1,4 @@
-"""From one catalogue to the next: which store serves which queries when they come, go or move."""
+"""From one catalogue to the next: which store serves which queries after a change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def first_catalogue(
     history: Collection[str] = (),
     seam: int | None = None,
 ) -> Catalogue:
-    """The catalogue of a new checkpoint; queries of `history` wait for their rows before `seam`."""
+    """The catalogue of a new checkpoint; queries in `history` wait for their rows before `seam`."""
     empty = Catalogue(0, settings, (), (), {})
     return next_catalogue(empty, plan, Progress(), types=types, history=history, seam=seam)
 
@@ -39,15 +39,15 @@ def next_catalogue(
     history: Collection[str] = (),
     seam: int | None = None,
 ) -> Catalogue:
-    """The catalogue under another plan, from the next micro-batch on.
+    """The catalogue with another plan, from the next micro-batch on.
 
-    Queries keep their store where they can. One that moves to another store is answered from the
-    old one up to the window from which the new one is complete, so that no window is lost or
-    doubled. A new query begins with the first window after everything seen so far; with
-    `backfill`, with the first open window of which the slices are already kept. `types` are
-    Spark's names of the types of the aggregates' arguments, as far as they are not known yet;
-    `hashed` are sets of keys by which a stream that runs tells rows' buckets. New queries of
-    `history` wait for rows before the seam, which is just after everything seen unless given.
+    Queries keep their store if possible. One that moves to another store is answered from the old
+    store up to the first window for which the new store is complete, so that no window is lost or
+    answered twice. A new query begins with the first window after everything seen so far; with
+    `backfill`, with the earliest open window whose slices are all still in state. `types` are the
+    Spark types of the aggregates' arguments, by name, that are not known yet; `hashed` are the sets
+    of keys by which a running stream assigns rows to buckets. New queries in `history` wait for
+    rows before the seam, by default just after everything seen.
     """
     since = -FAR if progress.max_event_time is None else progress.max_event_time + 1
     frontier = -FAR if progress.frontier is None else progress.frontier
@@ -57,7 +57,7 @@ def next_catalogue(
     next_query = now.next_query
     past = {name.lower() for name in history} - set(old)
     waits = next((entry.query.name for entry in old.values() if entry.waiting), None)
-    if past and waits is not None:  # their stores would be told apart by nothing
+    if past and waits is not None:  # nothing would distinguish their stores
         raise EngineError(
             f"query {waits!r} still waits for its history: add the next query with history later"
         )
@@ -111,14 +111,14 @@ def next_catalogue(
 def _with_past(
     query: Query, past: int, store: int, seam: int, frontier: int | None
 ) -> tuple[Assignment, ...]:
-    """Which store answers what for a query with history, `past` being the one that gets it."""
+    """Which store answers which windows of a query with history; `past` gets the history."""
     if isinstance(query.window, Session):
         raise EngineError(
             f"query {query.name!r}: sessions cannot have a history, because an open session may "
             f"begin anywhere in the past; start the stream on a source that has these rows"
         )
     windows = service(query, Assignment(past))
-    if frontier is None:  # a window that ended before the seam takes no row, however late
+    if frontier is None:  # a window that ends before the seam gets no row, however late
         first = replace(windows, lateness=0).next_start(seam)
     else:
         first = windows.next_start(frontier)
@@ -126,7 +126,7 @@ def _with_past(
     start = first_start(query.window, seam)
     if past == store:
         return (Assignment(past, first),)
-    if first >= start:  # no window that is open reaches back before the seam
+    if first >= start:  # no open window starts before the seam
         return (Assignment(store, start),)
     return Assignment(past, first, start), Assignment(store, start)
 
@@ -134,7 +134,7 @@ def _with_past(
 def with_history(made: Catalogue, places: Mapping[str, str], progress: Progress) -> Catalogue:
     """The catalogue with the history of queries that waited for it, by name in lower case.
 
-    They are answered from the first window on that is open.
+    They are answered from the first open window on.
     """
     frontier = -FAR if progress.frontier is None else progress.frontier
     stores = {store.number: store for store in made.stores}
@@ -149,7 +149,7 @@ def with_history(made: Catalogue, places: Mapping[str, str], progress: Progress)
         kept = []
         for assignment in entry.assignments:
             number = assignment.store
-            if place.startswith(f"{number}-"):  # it was written for that one
+            if place.startswith(f"{number}-"):  # it was written for this store
                 stores[number] = replace(stores[number], history=(place, made.batch))
             start = service(entry.query, assignment).next_start(frontier)
             if start is not None:
@@ -162,7 +162,7 @@ def with_history(made: Catalogue, places: Mapping[str, str], progress: Progress)
 
 
 def _unchanged(now: Catalogue, plan: Plan) -> Iterator[Entry]:
-    """The entries whose queries are in the plan as they were."""
+    """The entries whose queries are in the plan unchanged."""
     asked = {query.name.lower(): query for query in plan.queries}
     for entry in now.entries:
         found = asked.get(entry.query.name.lower())
@@ -171,12 +171,12 @@ def _unchanged(now: Catalogue, plan: Plan) -> Iterator[Entry]:
 
 
 def _text(query: Query) -> dict[str, Any]:
-    """A query as it was given; what it may use, what is shown and who pays change no answer."""
+    """A query's definition, without limits, displayed text and owner, which change no answer."""
     return {**query.to_dict(), "limits": None, "shown": None, "owner": None}
 
 
 def _pruned(entry: Entry, frontier: int) -> Entry:
-    """The entry without assignments whose windows are all closed; the last one always stays."""
+    """The entry without assignments whose windows are all closed; keeps the last one always."""
     kept = [
         assignment
         for assignment in entry.assignments[:-1]
@@ -186,7 +186,7 @@ def _pruned(entry: Entry, frontier: int) -> Entry:
 
 
 def service(query: Query, assignment: Assignment) -> QueryWindows:
-    """An assignment's windows, as far as times go."""
+    """An assignment's windows, for computing with their times only."""
     return QueryWindows.of(
         query.window, since=assignment.since, until=assignment.until, lateness=query.lateness
     )
@@ -213,7 +213,7 @@ class _Stores:
         self.seams: dict[int, int] = {}
 
     def match(self, plan: Plan) -> list[tuple[int, list[Query]]]:
-        """For every tree its store: the one that serves most of its queries, or a new one."""
+        """The store for every tree: the one that serves most of its queries, or a new one."""
         found: list[tuple[int, list[Query]]] = []
         taken: set[int] = set()
         trees = [[plan.queries[int(row)] for row in tree.rows] for tree in plan.trees]
@@ -240,7 +240,7 @@ class _Stores:
         return found
 
     def _sessions(self, queries: Sequence[Query]) -> list[tuple[int, list[Query]]]:
-        """Sessions stay where they are: one that is open cannot be handed over at any time."""
+        """The stores of sessions, which never move: open sessions cannot be handed over."""
         stay: dict[int, list[Query]] = {}
         new = []
         for query in queries:
@@ -264,7 +264,7 @@ class _Stores:
     def shared_from(
         self, seam: int, store: int, queries: Sequence[Query], wait: Sequence[Query]
     ) -> int:
-        """The store that gets the history of some queries of a tree: its own, if all wait."""
+        """The store that gets the history of some queries of a tree: the tree's, if all wait."""
         if store not in self.new or len(wait) < len(queries):
             store = self._open(wait)
         self.seams[store] = seam
@@ -289,7 +289,7 @@ class _Stores:
         ]
 
     def _kept_from(self, number: int) -> int:
-        """Slices from here on are still in the state."""
+        """The time from which slices are still in the state."""
         if self.frontier <= -FAR:
             return -FAR
         starts = [
@@ -301,7 +301,7 @@ class _Stores:
         return min((start for start in starts if start is not None), default=FAR)
 
     def renewed(self, entries: Sequence[Entry], since: int) -> tuple[TreeSchema, ...]:
-        """The stores that anyone is assigned to, with the elements that they need."""
+        """The stores that have assignments, with the elements that their queries need."""
         time = quote(self.now.settings.time)
         stores = []
         users: dict[int, list[Query]] = {}

@@ -1,6 +1,6 @@
 """The guard: rows with a time far ahead of the clock are set aside before the watermark sees them.
 
-One such row would move the watermark years ahead, close every window and make every later row late.
+A single such row would move the watermark far ahead, close every window and make all rows late.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import EngineError, QueryError
 from weft.query.duration import format_duration, parse_duration
 
-if TYPE_CHECKING:  # workers load this file
+if TYPE_CHECKING:  # workers load this module, so its imports must be few
     from weft.plan.time_axis import TimeAxis
 
 AHEAD = "1 day"
-"""How far ahead a row may be if nothing is said: more than two time zones can differ by."""
+"""How far ahead a row may be by default: more than two time zones can differ."""
 AUTO, OFF = "auto", "off"
 OBSERVED = "weft_ahead"
-"""Under this name the rewrite engine has Spark count the rows that are set aside."""
-_OLDEST = 1_704_067_200_000_000  # 2024-01-01: a clock before it has not been set
+"""The name of Spark's observed metric with which the rewrite engine counts rows set aside."""
+_OLDEST = 1_704_067_200_000_000  # 2024-01-01: an earlier clock cannot be right
 
 
 @dataclass(frozen=True)
 class Guard:
-    """Rows more than `limit` ahead of the clock are set aside; None lets every row through.
+    """Sets rows aside that are more than `limit` ahead of the clock; None accepts every row.
 
-    The clock is that of the driver as a micro-batch begins, which Spark writes to the checkpoint,
-    so that a micro-batch that is run again sets the same rows aside. `floor` is the latest that
-    the stream is known to have come: a clock that says less is not believed.
+    The clock is the driver's at the start of a micro-batch, which Spark writes to the checkpoint,
+    so that a repeated micro-batch sets the same rows aside. `floor` is the latest time that the
+    stream is known to have reached; it replaces an earlier clock.
 
     >>> from weft.plan.time_axis import TimeAxis
     >>> Guard.of("1 hour", TimeAxis("ts")).condition("t")
@@ -67,14 +67,14 @@ class Guard:
         return replace(self, floor=max([self.floor, *(time for time in known if time is not None)]))
 
     def latest(self, clock: int) -> int | None:
-        """The latest time of a row that is let through, in microseconds; None for any."""
+        """The latest time of a row that is accepted, in microseconds; None for any."""
         return None if self.limit is None else max(clock, self.floor) + self.limit
 
     def condition(self, units: str) -> str:
-        """SQL that is true of rows to set aside; `units` is SQL of a row's time as a long.
+        """SQL that is true for rows to set aside; `units` is SQL of a row's time as a long.
 
-        Spark writes the clock into the code that it generates, and so compiles it anew with every
-        micro-batch: what every row passes through asks `latest` instead.
+        Spark puts the clock into its generated code, which it then compiles again for every
+        micro-batch; code that handles every row uses `latest` instead.
         """
         if self.limit is None:
             return "false"
@@ -82,7 +82,7 @@ class Guard:
         return f"{units} > {clock} + {self.limit}L"
 
     def check_clock(self, now: int, latest: int | None) -> None:
-        """Refuse a clock that cannot be right: by it, good rows would be set aside.
+        """Refuse a clock that cannot be right, because it would set good rows aside.
 
         >>> Guard(limit=10).check_clock(now=_OLDEST, latest=_OLDEST + 10)
         >>> Guard(limit=10).check_clock(now=_OLDEST, latest=_OLDEST + 11)
@@ -107,7 +107,7 @@ class Guard:
 
 
 def observed(reports: Iterable[Any], after: int) -> tuple[int, int]:
-    """Rows set aside by micro-batches after one, by Spark's reports of them, and the last of them.
+    """The rows set aside by micro-batches after `after`, from Spark's reports, and the last one.
 
     >>> observed([{"batchId": b, "observedMetrics": {OBSERVED: {"rows": b}}} for b in (1, 2)], 0)
     (3, 2)

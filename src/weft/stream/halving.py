@@ -1,4 +1,4 @@
-"""Which of many things fail, where only some of them together can be tried: by halving."""
+"""Finds which of many numbers fail by bisection, when only sets of them can be tried."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 Stretch: TypeAlias = tuple[int, int]
-"""The numbers from the first to the last, both included."""
+"""The numbers from the first to the last, inclusive."""
 
 
 def failing_numbers(
@@ -16,10 +16,10 @@ def failing_numbers(
     most: int,
     tries: int,
 ) -> list[int]:
-    """The first numbers that fail, at most so many, found in at most so many tries.
+    """The first numbers that fail, at most `most`, found in at most `tries` tries.
 
-    `fails` tries some stretches together. What fails has a number in it that fails alone, so of
-    two halves the second needs no try if the first does not fail.
+    `fails` tries several ranges together. A set that fails contains a number that fails alone, so
+    if the first half does not fail, the second half fails and needs no try.
 
     >>> bad = {3, 1_000_017}
     >>> def fails(some):
@@ -48,7 +48,7 @@ def failing_numbers(
             return True
         first, second = halves(piece)
         one = search(first, False)
-        if left > 0:  # or else it is not known whether the first has failed
+        if left > 0:  # otherwise it is unknown whether the first half failed
             search(second, not one)
         return True
 
@@ -58,12 +58,12 @@ def failing_numbers(
 
 
 def size(piece: Sequence[Stretch]) -> int:
-    """How many numbers there are."""
+    """The count of the numbers."""
     return sum(high - low + 1 for low, high in piece)
 
 
 def halves(piece: Sequence[Stretch]) -> tuple[list[Stretch], list[Stretch]]:
-    """Both halves of some numbers, in their order.
+    """The numbers split into two halves, in order.
 
     >>> halves([(0, 2), (10, 14)])
     ([(0, 2), (10, 10)], [(11, 14)])

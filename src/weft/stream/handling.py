@@ -1,4 +1,4 @@
-"""Requests of other processes, carried out by the stream that runs."""
+"""Carries out requests of other processes in the running stream."""
 
 from __future__ import annotations
 
@@ -16,41 +16,42 @@ from weft.stream.requests import Requests
 _READS = ("preview", "answer")
 """Requests that change nothing."""
 _PAUSE, _REST = 0.1, 2.0
-"""Seconds between two looks while changes wait, at least, and times that the last look took."""
+"""While changes wait, the pause before the next look at requests: at least so many seconds, and
+so many times as long as the last look took."""
 Request = tuple[str, dict[str, Any]]
-"""A ticket, and what was asked."""
+"""A ticket, and the body of the request."""
 
 
 class Changeable(Protocol):
-    """A stream whose queries come and go."""
+    """A stream whose queries can change."""
 
     def fits(self, asked: Sequence[dict[str, Any]]) -> bool:
-        """Whether a change can be made without a restart; an error if it cannot be made at all."""
+        """Whether changes can be made without a restart; an error if they cannot be made at all."""
 
     def look(self, asked: Sequence[dict[str, Any]]) -> None:
-        """Ask Spark for what it will be asked for; what is amiss shows later."""
+        """Query Spark ahead for what the changes will need; errors are raised later."""
 
     def needs(self, asked: Sequence[dict[str, Any]]) -> list[str]:
-        """What a change asks for that is not projected."""
+        """The expressions that a change needs and the stream does not project."""
 
     def soon(self, work: Callable[[], None]) -> object:
-        """Have work done between two micro-batches."""
+        """Run work between two micro-batches."""
 
     def change(self, asked: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Make a change, between two micro-batches, and say since when it holds."""
+        """Make changes, between two micro-batches; return when they took effect."""
 
     def restart(self, asked: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Make a change by starting the stream again, and say since when it holds."""
+        """Make changes by restarting the stream; return when they took effect."""
 
     def told(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """The answers that are asked for, as JSON values."""
+        """The requested answers, as JSON values."""
 
 
 class Handling:
-    """Takes requests, carries them out and answers; whatever fails leaves nothing behind.
+    """Takes requests, carries them out and replies; a request that fails has no effect.
 
-    What has been looked at waits for the end of the micro-batch that runs, and is made then in one
-    change with all that has come meanwhile.
+    Accepted changes wait for the end of the running micro-batch, and are then made in one change
+    together with all that were accepted meanwhile.
     """
 
     def __init__(self, stream: Changeable, requests: Requests, hide: Callable[[str], str]) -> None:
@@ -58,15 +59,15 @@ class Handling:
         self._lock = threading.Lock()
         self._ready: list[Request] = []
         self._next = 0.0
-        """When requests are looked at again while others wait for their turn."""
+        """When to look for further requests while accepted ones wait."""
         self._restarting: list[Request] = []
         self._made: list[tuple[str, dict[str, Any]]] = []
-        """Tickets of what is carried out, and since when, until whoever asked is told."""
-        # One at a time, beside the changes: reading the state takes Spark's time from the stream.
+        """Tickets of requests that were carried out, and when, until the reply is sent."""
+        # One at a time, concurrently with changes: reading the state takes Spark's time.
         self._answering = ThreadPoolExecutor(1, "weft-answers")
 
     def carry_out(self) -> None:
-        """Look at what has been asked for, and see to it that it is done."""
+        """Look for requests, and carry them out or schedule them."""
         self.tell()
         with self._lock:
             restarting, self._restarting = self._restarting, []
@@ -82,19 +83,19 @@ class Handling:
             elif body["op"] == "answer":
                 self._answering.submit(self._answer, ticket, body)
         self._accept([*self._read([one for one in taken if one[1]["op"] not in _READS])])
-        # Those that wait are looked at again with those that come: not for every one of them.
+        # Each look checks the waiting requests again with the new ones, so do not look too often.
         self._next = time.monotonic() + max(_PAUSE, _REST * (time.monotonic() - began))
         self.tell()
 
     def tell(self) -> None:
-        """Answer the requests that are carried out: not while the next micro-batch waits for it."""
+        """Reply to requests that were carried out; not while the next micro-batch is waiting."""
         with self._lock:
             made, self._made = self._made, []
         for ticket, since in made:
             self._requests.reply(ticket, None, since)
 
     def _read(self, taken: Sequence[Request]) -> Iterator[Request]:
-        """The requests with their queries read; one that cannot be is answered at once."""
+        """The requests with their queries parsed; an invalid one gets its reply at once."""
         for ticket, body in taken:
             try:
                 yield ticket, dict(read_change(body))
@@ -111,18 +112,18 @@ class Handling:
         try:
             self._requests.reply(ticket, None, self._stream.told(body))
         except Exception as error:
-            with suppress(OSError):  # nobody is left to be told
+            with suppress(OSError):  # the reply cannot be delivered either
                 self._requests.reply(ticket, self._said(error))
 
     def close(self) -> None:
-        """Take no more questions; those that were taken are answered."""
+        """Accept no more requests for answers; those accepted are still answered."""
         self._answering.shutdown(wait=False)
 
     def _accept(self, taken: list[Request]) -> None:
-        """In their order: together, or if any is amiss, each half by itself."""
+        """Accept requests in order: all together, or, if any is invalid, each half separately."""
         if not taken:
             return
-        with suppress(Exception):  # Spark is asked here, where nobody waits for it
+        with suppress(Exception):  # query Spark now, while no micro-batch waits for it
             self._stream.look([body for _, body in taken])
         try:
             with self._lock:
@@ -144,18 +145,19 @@ class Handling:
             self._stream.soon(self._change_ready)
 
     def _change_ready(self) -> None:
-        """Between two micro-batches: make what waits, in one change."""
+        """Between two micro-batches: make all waiting changes in one."""
         with self._lock:
             ready, self._ready = self._ready, []
             self._make(ready, self._stream.change)
 
     def _make(self, some: Sequence[Request], change: Callable[[Sequence[Any]], Any]) -> None:
-        """Make a change of some requests; if that fails, of each half, to find out whose it is."""
+        """Make the changes of some requests in one; if that fails, of each half separately, so that
+        only the failing ones are refused."""
         if not some:
             return
         try:
             made = change([body for _, body in some])
-        except NeedsRestart:  # what was changed before has changed what it has to fit
+        except NeedsRestart:  # an earlier change has changed the projection that it has to fit
             self._restarting += some
             return
         except Exception as error:
@@ -169,13 +171,13 @@ class Handling:
         self._made += [(ticket, made | _starts(body, made)) for ticket, body in some]
 
     def _said(self, error: Exception) -> str:
-        # Whoever asked must hear of it, and the request not come again.
+        # Any error is sent as the reply, so that the request is not carried out again.
         text = str(error) if isinstance(error, WeftError) else f"{type(error).__name__}: {error}"
         return self._hide(text)
 
 
 def _starts(body: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
-    """The first windows of the queries that one request names, of all that a change tells of."""
+    """The first windows of the queries in one request, selected from those of the whole change."""
     starts = made.get("complete_from", {})
     asked = {name.lower() for name in names_of(body)}
     return {"complete_from": {name: at for name, at in starts.items() if name.lower() in asked}}

@@ -1,4 +1,4 @@
-"""Whether a stream runs on a checkpoint: a small file that whoever runs it keeps fresh."""
+"""Whether a stream runs on a checkpoint: a small file that the running process keeps updating."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from weft.sinks.files import Folder
 EVERY = 2.0
 """Seconds between two beats."""
 PATIENCE = 5 * EVERY
-"""A heart that has not beaten for so many seconds has stopped."""
+"""Seconds without a beat after which the stream is considered stopped."""
 _FILE = "running.json"
 
 
 class Heartbeat:
-    """`<checkpoint>/weft/running.json`: process, host and a count that goes up.
+    """`<checkpoint>/weft/running.json`: process, host and a counter.
 
-    It has a thread of its own, because a stream that is being changed may be busy for a minute.
+    It uses a separate thread, because a stream that is being changed may be busy for a minute.
 
     >>> import tempfile
     >>> checkpoint = tempfile.mkdtemp()
@@ -41,13 +41,13 @@ class Heartbeat:
         self._count = 0
 
     def start(self) -> Heartbeat:
-        """Beat now, and from now on."""
+        """Write the first beat, and continue in a thread."""
         self._write()
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Stop, and take the file away."""
+        """Stop, and remove the file."""
         self._stopped.set()
         if self._thread is not threading.current_thread():
             self._thread.join(2 * EVERY)
@@ -56,7 +56,7 @@ class Heartbeat:
 
     def _beat(self) -> None:
         while not self._stopped.wait(EVERY):
-            # A file system that fails for a moment is no reason to end a stream.
+            # A temporary failure of the file system must not end the stream.
             with suppress(OSError):
                 self._write()
 
@@ -67,7 +67,7 @@ class Heartbeat:
 
 
 def last_beat(checkpoint: str) -> dict[str, Any] | None:
-    """Who runs, or ran, a stream on this checkpoint: `pid`, `host`, `count`; None if nobody."""
+    """The process that runs, or ran, a stream here: `pid`, `host`, `count`; None if none did."""
     folder = Folder(checkpoint).sub("weft")
     try:
         beat: dict[str, Any] = folder.read(_FILE, "heartbeat")
@@ -79,8 +79,8 @@ def last_beat(checkpoint: str) -> dict[str, Any] | None:
 def is_running(checkpoint: str, patience: float = PATIENCE) -> bool:
     """Whether a stream runs on this checkpoint.
 
-    A file that a crash left behind is recognised by its process, if that was on this host, and
-    otherwise by not changing for `patience` seconds: clocks of two machines are not compared.
+    A file left behind by a crash is recognised by its process, if that was on this host, and
+    otherwise because it does not change for `patience` seconds; clocks are never compared.
     """
     first = last_beat(checkpoint)
     if first is None or _is_dead(first):
@@ -99,7 +99,7 @@ def is_running(checkpoint: str, patience: float = PATIENCE) -> bool:
 
 
 class Pulse:
-    """Whether a stream runs, told by looking now and then instead of by waiting for a beat.
+    """Whether a stream runs, by looking repeatedly instead of waiting for a beat.
 
     >>> import tempfile
     >>> checkpoint = tempfile.mkdtemp()
@@ -117,9 +117,9 @@ class Pulse:
         self._changed = time.monotonic()
 
     def look(self) -> dict[str, Any] | None:
-        """Who runs the stream: `pid`, `host`, `count`; None if it is known that nobody does.
+        """The process that runs the stream: `pid`, `host`, `count`; None if surely none does.
 
-        A beat seen for the first time is believed until it has not changed for the patience.
+        A beat seen for the first time counts until it has not changed for `PATIENCE` seconds.
         """
         beat = last_beat(self._checkpoint)
         if beat is None or _is_dead(beat):
@@ -133,7 +133,7 @@ class Pulse:
 def refuse_second(checkpoint: str) -> None:
     """Refuse to start a stream where another one runs: two would spoil each other's state."""
     beat = last_beat(checkpoint)
-    # A process that is only about to start a stream may bear the number of one that crashed.
+    # A process that is about to start a stream may have the same pid as one that crashed.
     if beat is None or (beat["pid"] == os.getpid() and beat["host"] == socket.gethostname()):
         return
     if is_running(checkpoint):
@@ -144,7 +144,7 @@ def refuse_second(checkpoint: str) -> None:
 
 
 def _is_dead(beat: dict[str, Any]) -> bool:
-    """Whether the process is known to be gone."""
+    """Whether the process is known to have ended."""
     if beat["host"] != socket.gethostname():
         return False
     try:

@@ -1,11 +1,11 @@
 """An idle stream: while no rows arrive, its event time advances with the clock.
 
     rows . . . . .                    . .
-    ticks             ' ' ' ' '                 one for every `idle` in which nothing came
-    event time    the latest row's, and since the last rows came as much more as the clock went on
+    ticks             ' ' ' ' '                 one for every `idle` period without rows
+    event time    that of the latest row, plus the clock time since the last rows arrived
 
-Spark does nothing of the kind: its watermark stays where the last rows have left it, and the
-windows that they opened wait for the next ones.
+Spark itself does not do this: its watermark stays where the last rows have left it, and their
+windows stay open until the next rows arrive.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _TIMED = ("timestamp", "timestamp_ntz")
 
 
 def chosen_idle(given: str | None, settings: Settings, *, new: bool) -> str | None:
-    """The setting of a checkpoint, with what a start asks for.
+    """The setting of a checkpoint, given the `idle` of a start.
 
-    None is a checkpoint without a source of ticks, which Spark does not let one get later; "off"
-    is one with a source that never ticks.
+    None is a checkpoint without a source of ticks, which Spark cannot add later; "off" is one with
+    a source that never ticks.
 
     >>> made = Settings("ts", "timestamp", "1 minute", (0,), 1, "append")
     >>> chosen_idle("5 seconds", made, new=True), chosen_idle("off", made, new=True)
@@ -59,7 +59,7 @@ def chosen_idle(given: str | None, settings: Settings, *, new: bool) -> str | No
 
 
 def idle_micros(given: str) -> int | None:
-    """How long no rows have to come, in microseconds; None if it is off.
+    """The time without rows before a tick, in microseconds; None if it is off.
 
     >>> idle_micros("2 seconds"), idle_micros("off")
     (2000000, None)
@@ -76,11 +76,11 @@ def idle_micros(given: str) -> int | None:
 
 
 class Ticker:
-    """Ticks, where a stream has a source of them, while no rows come.
+    """Writes ticks while no rows arrive, if the stream has a source of ticks.
 
-    One tick at a time: the next is written when the last has been delivered. What was seen before
-    a restart is where the clock goes on from; time in which the stream did not run does not count,
-    because rows may have come meanwhile.
+    One tick at a time: the next is written after the last was delivered. After a restart, event
+    time continues from the latest time seen before; the time in which the stream did not run is not
+    added, because rows may have arrived meanwhile.
     """
 
     def __init__(
@@ -98,11 +98,11 @@ class Ticker:
         self._last = self._file.read() if self._has_source else None
         self._from = greatest([progress.max_event_time, self._last])
         self._since = self._quiet = clock()
-        """When the event time was `_from`; since when neither rows nor a tick have come."""
+        """`_since`: when event time was `_from`. `_quiet`: since when no rows or tick came."""
         self._pending = False
 
     def delivered(self, rows: int, latest: int | None, tick: int | None) -> None:
-        """A micro-batch had so many rows, up to the latest of the stream, and perhaps a tick."""
+        """Note a delivered micro-batch: its rows, the latest time of the stream, and its tick."""
         with self._lock:
             if rows:
                 self._from, self._since = latest, self._clock()
@@ -111,7 +111,7 @@ class Ticker:
                 self._pending = False
 
     def look(self, is_waiting: Callable[[], bool]) -> bool:
-        """Tick if it is time to, and Spark is waiting for rows; whether it did."""
+        """Tick if one is due and Spark is waiting for rows; return whether it did."""
         due = self._due()
         if due is None or not is_waiting():
             return False

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 
 
 def shown_instant(units: int, kind: str) -> str:
-    """A time of the axis; on an integer axis a number.
+    """A time of the axis as text; on an integer axis a number.
 
     >>> shown_instant(0, "timestamp"), shown_instant(1000, "integer")
     ('1970-01-01 00:00:00 UTC', '1,000')

@@ -42,7 +42,7 @@ class JsonLog:
     def of(
         cls, log: Log | None, stream: str, *, timed: bool, hide: Callable[[str], str] = redact
     ) -> JsonLog | None:
-        """What was asked for by `log`; None if that is no log of JSON."""
+        """The log that the option `log` requests; None if it requests no JSON log."""
         if log is None or log == "text":
             return None
         if log == "json":
@@ -68,7 +68,7 @@ class JsonLog:
         self._write(json.dumps(line, separators=(",", ":"), default=str))
 
     def close(self) -> None:
-        """Nothing is held back."""
+        """Does nothing, because nothing is buffered."""
 
     def _facts(self, event: Event) -> dict[str, Any]:
         facts: dict[str, Any] = {
@@ -97,12 +97,12 @@ class JsonLog:
         }
 
     def _axis(self, units: int | None) -> str | int | None:
-        """A time of the stream: as such, or the number that it is on an integer axis."""
+        """A time of the stream as text, or as a number on an integer axis."""
         return units if units is None or not self._timed else _instant(units / 1e6)
 
 
 def to_standard_error(line: str) -> None:
-    """Write a line where logs are looked for."""
+    """Write a line to standard error."""
     print(line, file=sys.stderr, flush=True)
 
 

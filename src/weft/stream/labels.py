@@ -1,8 +1,8 @@
-"""The numbers of buckets in Spark's state, chosen so that any partitions get them evenly.
+"""Labels of buckets: keys of Spark's state, chosen so that buckets spread evenly over partitions.
 
 Spark puts a key into partition `hash(key) mod partitions`. Its hash of an integer (Murmur3 with
-seed 42) maps the integers one to one, so it can be inverted: the label of bucket `i` is the integer
-whose hash is `i`. Then buckets are dealt out in turn, whatever the number of partitions becomes.
+seed 42) is a bijection, so it can be inverted: the label of bucket `i` is the integer whose hash is
+`i`. So buckets are distributed round-robin for any number of partitions.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ _BITS = 0xFFFFFFFF
 _SEED = 42
 _FOUR_BYTES = 4
 _PER_TASK, _MOST = 2, 256
-"""Buckets of a task, of which each costs some 40 ms of a micro-batch; and the most by default."""
+"""Buckets per task (each costs some 40 ms per micro-batch), and the default maximum in all."""
 
 
 def bucket_labels(count: int) -> tuple[int, ...]:
-    """A label for each of so many buckets.
+    """The labels of this many buckets.
 
     >>> [spark_hash(label) for label in bucket_labels(5)]
     [0, 1, 2, 3, 4]
@@ -24,7 +24,7 @@ def bucket_labels(count: int) -> tuple[int, ...]:
 
 
 def default_buckets(tasks: int) -> int:
-    """How many buckets a stream gets that runs so many tasks at once: room to grow to as many.
+    """The default number of buckets for a stream with `tasks` parallel tasks; with room to grow.
 
     >>> [default_buckets(tasks) for tasks in (1, 2, 16, 100, 400)]
     [2, 4, 32, 200, 400]
@@ -33,7 +33,7 @@ def default_buckets(tasks: int) -> int:
 
 
 def spark_hash(number: int) -> int:
-    """What Spark SQL's `hash` makes of an integer.
+    """Spark SQL's `hash` of an integer.
 
     >>> spark_hash(0), spark_hash(1), spark_hash(-7)
     (933211791, -559580957, ...)
@@ -47,7 +47,7 @@ def spark_hash(number: int) -> int:
 
 
 def _inverse(hashed: int) -> int:
-    """The integer with this hash: every step of `spark_hash` undone, from the last to the first."""
+    """The integer with this hash: inverts the steps of `spark_hash`, from the last to the first."""
     h = _unshifted(hashed & _BITS, 16) * pow(0xC2B2AE35, -1, 1 << 32) & _BITS
     h = _unshifted(h, 13) * pow(0x85EBCA6B, -1, 1 << 32) & _BITS
     h = _unshifted(h, 16) ^ _FOUR_BYTES
@@ -58,7 +58,7 @@ def _inverse(hashed: int) -> int:
 
 
 def _unshifted(mixed: int, by: int) -> int:
-    """The number whose exclusive or with itself shifted right is `mixed`."""
+    """The number x for which `x ^ (x >> by)` is `mixed`."""
     found = mixed
     for _ in range(32 // by):
         found = mixed ^ found >> by

@@ -1,8 +1,8 @@
-"""SQL that finds again the rows that were late for some queries.
+"""SQL conditions that select the rows that were late for some queries.
 
-Buckets count late rows by slice, and forget them. The conditions here say of a row's own time what
-`QueryWindows.is_late` says of its slice, in whole numbers that are worked out beforehand: a window
-over units, days or months is then one test of the number that the row's time has.
+Buckets count late rows by slice, and do not keep them. The conditions here test a row's time as
+`QueryWindows.is_late` tests its slice, with precomputed integer bounds: for windows in units, days
+or months it is one test of the row's time as a number of these.
 
     number    ... 37 38 39 | 40 41 42 43 ...      late: the last window that holds the number
     windows   [--- closed ---]   [--- open        begins in [low, high]
@@ -30,18 +30,18 @@ class Losers:
 
     names: tuple[str, ...]
     where: str | None
-    """The rows that they ask for, as they were written; None: all."""
+    """Their predicate as its author wrote it; None: all rows."""
     condition: str
-    """SQL that is true of times that are late for them."""
+    """SQL that is true for times that are late for them."""
 
 
 def losers(catalogue: Catalogue, program: Program, lost: Lost, units: str) -> list[Losers]:
     """The queries that lost rows to lateness, and which rows these are.
 
-    `units` is SQL of a row's time as a long. Only queries that lost something are looked at.
+    `units` is SQL of a row's time as a long. Only queries that lost rows are included.
     """
-    # What is before the oldest time counts as that one, and what is not before the frontier is
-    # never late: between these two, no sum overflows.
+    # Clamp times: those before the oldest time are treated as it, those from the frontier on are
+    # never late. Between these two, arithmetic cannot overflow.
     held = f"least(greatest({units}, {OLDEST}), {lost.frontier})"
     names: dict[tuple[str | None, str], list[str]] = {}
     for entry in catalogue.entries:
@@ -59,14 +59,14 @@ def losers(catalogue: Catalogue, program: Program, lost: Lost, units: str) -> li
 
 
 def _seam(tree: TreeProgram, units: str) -> Sequence[str]:
-    """Rows before a seam come from history, and are not asked for again."""
+    """Excludes rows before a seam, which are taken from the history."""
     return () if tree.seam is None else (f"{units} >= {tree.seam}",)
 
 
 def late_condition(
     service: QueryWindows, window: Window, units: str, frontier: int, also: Sequence[str] = ()
 ) -> str:
-    """SQL that is true of times that lie in windows of a service, but only in closed ones.
+    """SQL that is true for times that are in windows of `service`, but only in closed ones.
 
     `units` is SQL of the time as a long.
 
@@ -76,7 +76,7 @@ def late_condition(
     '(t - pmod(t - 0, 5) BETWEEN 20 AND 32)'
     """
     frontier = service.own_frontier(frontier)
-    if service.session:  # a session of one row is closed by the gap after it
+    if service.session:  # a row is late if a session of that row alone would be closed
         found = [f"{units} BETWEEN {service.since} AND {frontier - service.range}"]
     else:
         scale = service.scale
@@ -85,6 +85,6 @@ def late_condition(
         low = scale.ceil(service.since)
         high = min(scale.floor(frontier) - service.range, scale.ceil(service.until) - 1)
         found = [f"{number} - {inside} BETWEEN {low} AND {high}"]
-        if service.slide > service.range:  # between two windows there is none
+        if service.slide > service.range:  # exclude times between two windows
             found.append(f"{inside} < {service.range}")
     return f"({' AND '.join([*found, *also])})"

@@ -1,7 +1,7 @@
 """What every query and every owner has cost on a checkpoint, micro-batch by micro-batch.
 
-A micro-batch's costs are split among the queries that ran then, and stay theirs: a query that comes
-later pays nothing for it, and one that has been dropped is still on its owner's bill.
+A micro-batch's costs are split among the queries that ran then and never reassigned: queries added
+later pay nothing for it, and the costs of a dropped query stay with its owner.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from weft.stream.catalogue import Catalogue
 from weft.stream.usage import Load, answers_of, state_of, users_of
 
 DROPPED = "(dropped)"
-"""What the queries of an owner that are gone are listed under, together."""
+"""The name under which the dropped queries of an owner are listed together."""
 _FILE, _KIND = "costs.json", "costs"
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a query, or all queries of an owner, have cost in the life of a checkpoint."""
+    """The costs of a query, or of all queries of an owner, over the life of a checkpoint."""
 
     owner: str
     query: str
-    """Its name; `(dropped)` is all queries of the owner that are gone; empty in a sum by owner."""
+    """Its name; `(dropped)` for all dropped queries of the owner; empty in a sum by owner."""
     seconds: float = 0.0
     """Seconds of the operator: merging rows into its slices, and answering."""
     share: float = 0.0
-    """Its part of the seconds of all."""
+    """Its share of the seconds of all queries."""
     state_bytes: int = 0
-    """Its part of the state now."""
+    """Its share of the current state, in bytes."""
     state_byte_seconds: float = 0.0
-    """Bytes of state held, times how long they were: 3.6e12 is a gigabyte for an hour."""
+    """Bytes of state times the seconds they were held: 3.6e12 is a gigabyte for an hour."""
     answers: int = 0
     queries: int = 1
-    """Queries that run, of those in this line."""
+    """The running queries among those in this line."""
 
     def and_also(self, other: Cost) -> Cost:
-        """Both together."""
+        """The sum of both."""
         return replace(
             self,
             seconds=self.seconds + other.seconds,
@@ -65,17 +65,17 @@ class Ledger:
 
     def __init__(self, costs: Mapping[int, Cost] | None = None, batch: int = -1) -> None:
         self._costs = dict(costs or {})
-        """By the query's number; what is left of those that are gone by a number below 0."""
+        """By the query's number; the sums of dropped queries have numbers below 0."""
         self._batch = batch
-        """The last micro-batch whose answers are in it."""
+        """The last micro-batch whose answers are counted."""
         self._at: float | None = None
 
     def add(
         self, batch: int, catalogue: Catalogue, figures: Sequence[Mapping[str, Any]], at: float
     ) -> None:
-        """Take in what the buckets reported of a micro-batch, which was done at a time in seconds.
+        """Add the buckets' reports of a micro-batch that was done at time `at`, in seconds.
 
-        One that is run again after a crash costs again, and its answers are not counted twice.
+        A micro-batch that is repeated after a crash costs again, but its answers count once.
         """
         load = Load()
         load.add(figures)
@@ -88,7 +88,7 @@ class Ledger:
         costs = _without(self._costs, set(names))
         for number, query in names.items():
             known = costs.get(number) or Cost("", "")
-            held = known.state_bytes * passed  # what it held since the micro-batch before
+            held = known.state_bytes * passed  # for the time since the previous micro-batch
             now = state.get(number)
             given = answers[number] if now is not None and batch > self._batch else 0
             costs[number] = replace(
@@ -101,11 +101,11 @@ class Ledger:
                 answers=known.answers + given,
                 queries=int(now is not None),
             )
-        self._costs = costs  # in one step: others read it meanwhile
+        self._costs = costs  # replaced atomically, because other threads read it
         self._batch = max(batch, self._batch)
 
     def costs(self) -> tuple[Cost, ...]:
-        """A line for every query, those that cost most first."""
+        """A line for every query, the most expensive first."""
         return shared(self._costs.values())
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,7 +121,7 @@ class Ledger:
 
 
 def _without(costs: Mapping[int, Cost], known: set[int]) -> dict[int, Cost]:
-    """A copy in which the queries that are gone are on one line of their owner."""
+    """A copy in which each owner's dropped queries are summed in one line."""
     kept = {number: cost for number, cost in costs.items() if number < 0 or number in known}
     lines = {cost.owner: number for number, cost in kept.items() if number < 0}
     for number in costs.keys() - kept.keys():
@@ -132,7 +132,7 @@ def _without(costs: Mapping[int, Cost], known: set[int]) -> dict[int, Cost]:
 
 
 def shared(costs: Iterable[Cost]) -> tuple[Cost, ...]:
-    """The lines with the share that each has of all seconds, the greatest first."""
+    """The lines with each one's share of all seconds, the greatest first."""
     listed = list(costs)
     total = sum(cost.seconds for cost in listed)
     told = [replace(cost, share=cost.seconds / total if total else 0.0) for cost in listed]
@@ -140,7 +140,7 @@ def shared(costs: Iterable[Cost]) -> tuple[Cost, ...]:
 
 
 def by_owner(costs: Iterable[Cost]) -> tuple[Cost, ...]:
-    """A line for every owner, those that cost most first."""
+    """A line for every owner, the most expensive first."""
     sums: dict[str, Cost] = {}
     for cost in costs:
         one = replace(cost, query="")
@@ -149,7 +149,7 @@ def by_owner(costs: Iterable[Cost]) -> tuple[Cost, ...]:
 
 
 def as_csv(costs: Iterable[Cost]) -> str:
-    """The lines as CSV, with the names of the fields in the first one.
+    """The lines as CSV, with a header line.
 
     >>> print(as_csv([Cost("ann, inc", "a", 1.5, 1.0, 10, 200.0, 3)]), end="")
     owner,query,seconds,share,state_bytes,state_byte_seconds,answers,queries
@@ -166,9 +166,10 @@ def as_csv(costs: Iterable[Cost]) -> str:
 
 
 class LedgerFile:
-    """`<checkpoint>/weft/costs.json`: written with the status, once a second at most.
+    """`<checkpoint>/weft/costs.json`: written with the status, at most once a second.
 
-    A crash loses what was done since. No answer depends on it: a damaged file is begun anew.
+    A crash loses the costs since the last write. No answer depends on it, so a damaged file is
+    replaced by an empty ledger.
     """
 
     def __init__(self, checkpoint: str) -> None:

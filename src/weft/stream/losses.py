@@ -1,4 +1,4 @@
-"""What a micro-batch lost, by the metrics of its buckets: rows that were too late or too early."""
+"""The rows that a micro-batch lost, from its buckets' metrics: late rows, and rows set aside."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Lost:
-    """What a micro-batch lost."""
+    """The rows that a micro-batch lost."""
 
     frontier: int
-    """Windows that ended at or before it had been answered when the micro-batch came."""
+    """Windows that ended at or before this had been answered before the micro-batch."""
     late: Mapping[int, int]
-    """By query's number, rows that no window of it took any more."""
+    """By query's number, its late rows."""
     ahead: int
-    """Rows that the guard set aside."""
+    """Rows that the guard against future rows set aside."""
 
     @classmethod
     def of(cls, figures: Iterable[Mapping[str, Any]]) -> Lost | None:
-        """What all buckets report together; None if nothing was lost.
+        """The sum of all buckets' reports; None if nothing was lost.
 
-        A bucket hears of late rows of its own groups only, and of every row that was set aside.
+        A bucket counts the late rows of its own groups only, but every row that was set aside.
 
         >>> here = {"lost": {"frontier": 60, "late": {"1": 2}, "ahead": 3}}
         >>> Lost.of([here, {}, {"lost": {"frontier": 60, "late": {"1": 1, "4": 1}, "ahead": 3}}])
@@ -43,9 +43,9 @@ class Lost:
 def lost_figures(
     frontier: int, before: Mapping[int, int], after: Mapping[int, int], ahead: int
 ) -> dict[str, Any]:
-    """What a bucket reports of a micro-batch's losses: nothing if there are none.
+    """A bucket's report of a micro-batch's losses; empty if there are none.
 
-    `before` and `after` are its counts of late rows, in the life of the checkpoint.
+    `before` and `after` are its counts of late rows over the life of the checkpoint.
 
     >>> lost_figures(60, {1: 5}, {1: 7, 2: 0}, ahead=0)
     {'lost': {'frontier': 60, 'late': {'1': 2}, 'ahead': 0}}

@@ -1,4 +1,4 @@
-"""A stream's status as Prometheus text, and a small server for it on the loopback interface."""
+"""A stream's status in Prometheus' text format, and a small server for it on the loopback."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _HELP = {
 
 
 def prometheus(status: Status, costs: Sequence[Cost] = ()) -> str:
-    """The status in Prometheus' text format, and what each query and owner has cost."""
+    """The status, and the costs of each query and owner, in Prometheus' text format."""
     samples: list[tuple[str, dict[str, str], float]] = [
         ("weft_active", {}, float(status.active)),
         ("weft_batch", {}, status.batch),
@@ -86,7 +86,7 @@ def prometheus(status: Status, costs: Sequence[Cost] = ()) -> str:
         ]
     named = {query.name for query in status.queries}
     for cost in costs:
-        if cost.query in named:  # others are in the sums by owner
+        if cost.query in named:  # the others are only in the sums by owner
             label = {"query": cost.query, "owner": cost.owner}
             samples += [
                 ("weft_query_seconds_total", label, cost.seconds),
@@ -111,7 +111,7 @@ def prometheus(status: Status, costs: Sequence[Cost] = ()) -> str:
 
 
 def text(samples: Iterable[tuple[str, dict[str, str], float]]) -> str:
-    """Samples as text, those of one metric together.
+    """Samples as text, grouped by metric.
 
     >>> print(text([("weft_rows", {}, 5), ("weft_query_share", {"query": 'a"b'}, 0.5)]), end="")
     # HELP weft_rows rows of the last micro-batch
@@ -135,7 +135,7 @@ def text(samples: Iterable[tuple[str, dict[str, str], float]]) -> str:
 
 
 def _shown(value: float) -> str:
-    """A number with all its digits: a counter that is rounded stands still, then jumps.
+    """A number with all its digits: a rounded counter would stand still and then jump.
 
     >>> [_shown(value) for value in (12_345_678, 0.1, 3.0, 1e300)]
     ['12345678', '0.1', '3', '1e+300']
@@ -149,7 +149,7 @@ def _escaped(label: str) -> str:
 
 
 class MetricsServer:
-    """Serves `GET /metrics` on 127.0.0.1; port 0 takes any that is free."""
+    """Serves `GET /metrics` on 127.0.0.1; port 0 uses any free port."""
 
     def __init__(self, metrics: Callable[[], str], port: int) -> None:
         class Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""A micro-batch of a bucket: parcels in, answers and figures out."""
+"""A micro-batch of a bucket: takes parcels, returns answers and metrics."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from weft.stream.deployment import Lookup
 from weft.stream.losses import lost_figures
 
 _TOLD = 64
-"""Windows of a query whose groups a bucket tells of."""
+"""The number of a query's windows for which a bucket reports the groups."""
 
 
 class MicroBatches:
-    """Merges new shards, answers due windows, and frees what no window needs any more.
+    """Merges new shards, answers due windows, and removes state that no window needs any more.
 
-    By a program that is looked up for every micro-batch.
+    The program is looked up for every micro-batch.
     """
 
     program: Program
     lowerings: Lowerings
     slides: dict[int, int]
     timer: int | None
-    """When the bucket was to be called again, before this micro-batch."""
+    """When the bucket was due to be called again, as set before this micro-batch."""
 
     def __init__(self, programs: Lookup) -> None:
         self.programs = programs
@@ -54,9 +54,9 @@ class MicroBatches:
         state: KeyValue,
         milliseconds: int,
     ) -> pd.DataFrame | None:
-        """What a bucket gives in a micro-batch, `milliseconds` being Spark's watermark.
+        """The output of a bucket in a micro-batch; `milliseconds` is Spark's watermark.
 
-        None if it was called already, and nothing has come.
+        None if the bucket was called already in this micro-batch, and there is no new input.
         """
         began = time.perf_counter()
         parcels = [Parcel.from_bytes(data) for data in came]
@@ -72,7 +72,7 @@ class MicroBatches:
         bucket = Bucket(self.program, state)
         index = bucket.index
         if not parcels and index.timer is not None and index.timer > milliseconds:
-            return None  # closed with the input of this very micro-batch
+            return None  # its windows were closed with the input of this micro-batch
         frontier, late = bucket.frontier, dict(index.late)
         watermark = self._watermark(milliseconds, bucket)
         index.max_event_time = greatest(
@@ -80,7 +80,7 @@ class MicroBatches:
         )
         tick = greatest(parcel.tick for parcel in parcels)
         latest = greatest([index.max_event_time, tick])
-        # Never back: after an eager run Spark's may be behind what is answered.
+        # It never goes back: after an eager run Spark's watermark may be behind what was answered.
         watermark = max(watermark, self._eager(latest), bucket.frontier)
         ahead = sum(parcel.ahead for parcel in parcels)
         index.ahead += ahead
@@ -127,7 +127,7 @@ class MicroBatches:
         return output.frame()
 
     def _take_histories(self, bucket: Bucket, number: int) -> None:
-        """Merge the history of stores that have one and of which this bucket knows nothing yet."""
+        """Merge the history of stores that have one which this bucket has not merged yet."""
         for store in self.program.stores:
             if store.history is None or store.number in bucket.index.histories:
                 continue
@@ -139,11 +139,11 @@ class MicroBatches:
             bucket.index.histories.append(store.number)
 
     def _watermark(self, milliseconds: int, bucket: Bucket) -> int:
-        """Windows that end at or before it are closed.
+        """The watermark: windows that end at or before it are closed.
 
-        On an integer axis it is worked out here: every bucket hears of the greatest time of every
-        micro-batch, and Spark's own watermark, a timestamp, holds no such numbers. It comes from
-        the micro-batches before this one and begins at zero, as Spark's does.
+        On an integer axis it is computed here, because Spark's watermark is a timestamp: every
+        bucket gets the greatest time of every micro-batch. Like Spark's, it depends on the earlier
+        micro-batches only and begins at zero.
         """
         if self.program.delay is None:
             return milliseconds * self.program.units_per_ms
@@ -151,22 +151,22 @@ class MicroBatches:
         return max(bucket.frontier, 0 if seen is None else seen - self.program.delay)
 
     def _eager(self, latest: int | None) -> int:
-        """What the watermark will be after this micro-batch, if windows are closed by that.
+        """The watermark after this micro-batch, if windows are closed eagerly.
 
-        Every bucket has heard of the latest time by now: each task sends a parcel to all of them.
+        Every bucket knows the latest time by now, because each task sends a parcel to all of them.
         """
         if self.program.eager is None or latest is None:
             return -FAR
-        unit = self.program.units_per_ms  # in milliseconds, as Spark has it
+        unit = self.program.units_per_ms  # rounded to milliseconds, as in Spark
         return latest // unit * unit - self.program.eager
 
     def _lower(self, combined: Combined, output: _Output) -> None:
-        """Add the answers of each query; where queries differ in nothing but name, one table."""
+        """Add the answers of each query; queries that differ only in name share one table."""
         bounds, low = self.program.bounds, 0
         for queries, count in combined.asked:
             slide, starts = self.slides.get(queries[0]), combined.start[low : low + count]
             low += count
-            groups = {} if slide is None else by_window(starts, slide)  # sessions have one
+            groups = {} if slide is None else by_window(starts, slide)  # a session has one group
             for query in queries:
                 bounds.check_own(query, "groups", output.count(query, groups))
         for queries, table in self.lowerings.answers(combined):
@@ -177,7 +177,7 @@ class MicroBatches:
     def _received(
         self, bucket: Bucket, store: TreeProgram, shipments: list[Shipment]
     ) -> tuple[pa.Table | None, npt.NDArray[np.int64]]:
-        """A tree's shards, by the bucket's own numbers of fragments, and how many rows each has."""
+        """A tree's shards with the bucket's fragment numbers, and the row count of each shard."""
         tables, counts = [], []
         for shipment in shipments:
             shards, rows = shipment.split()
@@ -211,22 +211,22 @@ def by_window(starts: npt.NDArray[np.int64], slide: int) -> dict[int, int]:
 
 
 def most_of(counts: Counter[int]) -> dict[str, int]:
-    """The fullest windows, for the driver to add up over the buckets."""
+    """The windows with the most groups, for the driver to add up over the buckets."""
     return {str(start): count for start, count in counts.most_common(_TOLD)}
 
 
 class _Output:
-    """Rows of the operator's output, gathered."""
+    """Collects rows of the operator's output."""
 
     def __init__(self, bucket: int) -> None:
         self.bucket = bucket
         self.tables: dict[int, list[pa.Table]] = {}
         self.groups: dict[int, Counter[int]] = {}
-        """By query, the groups in each window, by its start."""
+        """By query, the number of groups in each window, by its start."""
         self.extra: list[bytes] = []
 
     def count(self, query: int, groups: dict[int, int]) -> int:
-        """Add groups by window; returns those of the fullest window among them so far."""
+        """Add groups by window; return the most groups so far in any of these windows."""
         known = self.groups.setdefault(query, Counter())
         known.update(groups)
         return max((known[start] for start in groups), default=0)
@@ -244,7 +244,7 @@ class _Output:
         queries, rows, payloads = [], [], []
         written: dict[tuple[int, ...], bytes] = {}
         for query, tables in self.tables.items():
-            same = tuple(map(id, tables))  # queries that were answered alike share their tables
+            same = tuple(map(id, tables))  # queries with the same answers share their tables
             if same not in written:
                 written[same] = to_wire(pa.concat_tables(tables))
             queries.append(query)
@@ -270,7 +270,7 @@ def bucket_metrics(
     merging: dict[int, float],
     answering: dict[int, float],
 ) -> dict[str, Any]:
-    """What a bucket did in a micro-batch and holds after it, as JSON values."""
+    """What a bucket did in a micro-batch and what its state holds after it, as JSON values."""
     traffic = bucket.traffic
     came = [shipment for parcel in parcels for shipment in parcel.shipments]
     numbers = {*bucket.index.stores, *merging}

@@ -3,14 +3,14 @@
     micro-batch 7: answers of window A           --SQL--> rows
     micro-batch 8: answers of windows B and C    --SQL--> rows    the same as over A, B, C at once?
 
-All answers of a window come with one micro-batch. So SQL may run over those of each micro-batch by
-itself if whatever it brings together (what is ranked, aggregated, joined) is of one window. That is
-seen by following the window's column, or a part that tells windows apart, through Spark's optimized
-plan, in which subqueries are joins and names are resolved. What is not known to be right is
-refused.
+All answers of a window are delivered in one micro-batch. So SQL can run over each micro-batch
+separately if it combines (ranks, aggregates, joins) only answers of the same window. This is
+checked by tracing the window's column, or a field that identifies the window, through Spark's
+optimized plan, where subqueries are joins and names are resolved. Plans that are not known to be
+right are refused.
 
-Answers may also be put into outer windows (`weft.stream.outer_window`): then they are held until
-an outer window is whole, and SQL may bring together what is of one outer window.
+Answers may also be put into outer windows (`weft.stream.outer_window`): then they are held until an
+outer window is complete, and SQL may combine answers of the same outer window.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from weft.stream.outer_window import DAY, Outer, outer_edge
 from weft.stream.plan_tree import Json, Node
 
 Origin = str | None
-"""What an expression is: a `window` (with the number of its kind, `session` or `mixed`), its `end`
-or `start` (with its kind), `outer`, something made of these, `=name` for a key of the answers, or
-None."""
+"""The origin of an expression: a `window` (with the number of its kind, `session` or `mixed`), its
+`end` or `start` (with its kind), `outer`, a combination of these, `=name` for a key of the answers,
+or None."""
 _ROW_BY_ROW = frozenset(("Project", "Filter", "Generate", "Sort"))
-"""Plans that look at no two rows at once; an order is no part of the answers."""
+"""Plan nodes that process rows one by one; sorting counts too, because answers have no order."""
 _CONVERSIONS = frozenset(("Alias", "KnownNullable", "KnownNotNull", "PreciseTimestampConversion"))
 _ADDED = ("TimestampAddInterval", "TimeAdd")
 _OUTER = {"LeftOuter": (1,), "RightOuter": (0,), "FullOuter": (0, 1), "ExistenceJoin": (1,)}
@@ -39,32 +39,32 @@ _NO_END = (
 
 @dataclass(frozen=True)
 class Answers:
-    """What a plan's `MapInArrow` of a name gives: answers of a query, with a window and keys."""
+    """The output of a plan's `MapInArrow` node: answers of a query, with a window and keys."""
 
     name: str
     keys: tuple[str, ...]
     kind: str
-    """A number: windows of one kind that start together end together; `session` and `uneven` for
-    those that do not."""
+    """A number, the same for windows for which equal starts mean equal ends; or `session` or
+    `uneven`, where they do not."""
     length: int | None = None
-    """How long its windows are, if all are of one length."""
+    """The length of its windows, if all have the same."""
     truncated: Mapping[str, str] = field(default_factory=dict)
-    """Columns that stand for the window's start, as a truncated time does, and what they are."""
+    """Columns that represent the window's start, such as a truncated time, and their meaning."""
 
 
 @dataclass(frozen=True)
 class Stays:
-    """SQL that stays within a window, and how its rows are told apart."""
+    """SQL that stays within a window, and what identifies its rows."""
 
     keys: tuple[str, ...] | None
-    """The columns that identify a row beside `window`; None if they do not."""
+    """The columns that, with `window`, identify a row; None if there are none."""
     outer: Outer | None = None
-    """The windows that answers have to be held for."""
+    """The outer windows for which answers must be held."""
 
 
 @dataclass(frozen=True)
 class Leaves:
-    """SQL that brings answers of different windows together."""
+    """SQL that combines answers of different windows."""
 
     reason: str
 
@@ -88,12 +88,12 @@ class _Refused(Exception):
 class _Reading:
     answers: Mapping[str, Answers]
     origins: dict[int, Origin] = field(default_factory=dict)
-    """By the number of an attribute."""
+    """By the id of an attribute."""
     outer: set[Outer] = field(default_factory=set)
-    """What answers are held for: at most one."""
+    """The outer windows that answers are held for: at most one."""
 
     def follow(self, node: Node) -> None:
-        """Note what a plan's attributes are; refused if it brings windows together."""
+        """Record the origins of a plan's attributes; refuse it if it combines windows."""
         if node.kind == "MapInArrow":
             self._answers(node)
             return
@@ -128,7 +128,7 @@ class _Reading:
             raise _Refused(f"Spark plans it as {node.kind}, which is not supported over answers")
 
     def origin(self, node: Node) -> Origin:
-        """What an expression is."""
+        """The origin of an expression."""
         if node.kind == "AttributeReference":
             return self.origins.get(node.id)
         edge = outer_edge(node)
@@ -159,7 +159,7 @@ class _Reading:
         return None
 
     def _lag(self, origin: Origin) -> int | None:
-        """How long before a window's end a moment of it is, if that is the same for all."""
+        """How long before its window's end a moment is, if that is the same for all windows."""
         if origin == "end":
             return 0
         if origin is not None and origin.startswith("end less "):
@@ -168,7 +168,7 @@ class _Reading:
         return lengths[0] if lengths else None
 
     def _struct(self, inside: Sequence[Origin]) -> Origin:
-        """What a struct is that is made of such things, each after its name."""
+        """The origin of a struct, given its field names and values in turn."""
         marks = [one for one in inside if one is not None and _is_mark(one)]
         if any(not mark.startswith("outer") for mark in marks):
             return f"end of {inside}"
@@ -184,7 +184,8 @@ class _Reading:
         return f"outer {size} {offset} {'window' if is_window else f'{which} of {inside}'}"
 
     def _together(self, origins: Iterable[Origin]) -> bool:
-        """Whether what has these in common comes together; if it has to be held, that is noted."""
+        """Whether rows that agree in these belong to windows that are delivered, or held, together;
+        if they must be held, that is noted."""
         marks = [one for one in origins if one is not None and _is_mark(one)]
         if marks and all(mark.startswith("outer") for mark in marks):
             _, size, offset, _ = marks[0].split(maxsplit=3)
@@ -197,7 +198,7 @@ class _Reading:
         return bool(marks)
 
     def kept_keys(self, root: Node) -> tuple[str, ...] | None:
-        """The keys of the answers, if every row is one of them and shows its window and keys."""
+        """The keys of the answers, if every row is an answer and has its window and keys."""
         kinds = {node.kind for node in _plans(root)}
         if kinds - {"Project", "Filter", "Sort", "Window", "WindowGroupLimit", "MapInArrow"}:
             return None
@@ -259,12 +260,12 @@ class _Reading:
 
 
 def _is_mark(origin: Origin) -> bool:
-    """Whether answers that have one value of it are of windows that end, or are held, together."""
+    """Whether answers that agree in it are of windows that end, or are held, together."""
     return origin is not None and origin.startswith(("window", "end", "start", "outer"))
 
 
 def _same(one: Origin, other: Origin) -> bool:
-    """Whether two things that are equal are of windows that end together."""
+    """Whether equality of these two origins means that their windows end together."""
     if one is None or other is None or not _is_mark(one):
         return False
     return one == other or (one.startswith("window") and other.startswith("window"))
@@ -290,7 +291,7 @@ def _plans(node: Node) -> Iterator[Node]:
 
 
 def _outputs(node: Node) -> list[Node]:
-    """A plan's columns, in order; none if that cannot be told."""
+    """A plan's columns, in order; empty if unknown."""
     if node.kind == "MapInArrow":
         return node.trees("output")
     if node.kind in ("Project", "Aggregate"):
@@ -309,7 +310,7 @@ def _outputs(node: Node) -> list[Node]:
 
 
 def _defined(node: Node) -> Iterator[int]:
-    """The numbers of all attributes that a plan makes."""
+    """The ids of all attributes that a plan defines."""
     for plan in _plans(node):
         for name in ("output", "projectList", "aggregateExpressions", "windowExpressions"):
             for item in plan.trees(name):
@@ -321,7 +322,7 @@ def _mentions(expression: Node) -> set[int]:
 
 
 def _equal(condition: Node) -> Iterator[tuple[Node, Node]]:
-    """The pairs that a condition says are equal."""
+    """The pairs of expressions that a condition requires to be equal."""
     if condition.kind == "And":
         for child in condition.children:
             yield from _equal(child)

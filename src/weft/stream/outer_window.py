@@ -1,12 +1,12 @@
-"""Windows of windows: which answers go into an outer window, and when it is whole.
+"""Windows over windows: which answers go into an outer window, and when it is complete.
 
     answers of ten minutes   12:10  12:20  12:30  12:40  12:50  13:00
     an hour of them          |-------------- held ------------------|  --SQL--> its rows
 
-An answer goes into the outer window that holds a moment of its own window: its last one, as Spark's
-`window_time` has it, or its start, its end, a millisecond before that. Each is some time before the
-end (its lag), so the ends of all windows in an outer window lie in a stretch of the outer one's
-size. When the watermark has passed that, their answers are there.
+An answer goes into the outer window that contains a moment of its own window: its last one (Spark's
+`window_time`), its start, its end, or a millisecond before its end. Each is a fixed time before the
+end (its lag), so the ends of all windows in an outer window lie in an interval of the outer
+window's size. When the watermark has passed that interval, all their answers have been delivered.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UTC = frozenset(("UTC", "Etc/UTC", "Z", "GMT", "+00:00"))
 
 @dataclass(frozen=True)
 class Outer:
-    """Stretches of one size that lie side by side, in microseconds: of the ends of windows in one.
+    """Adjacent intervals of one size, in microseconds; window ends in one belong together.
 
     >>> hours = Outer(60, 0)
     >>> [hours.edge(end) for end in (-60, -59, 0, 1, 59, 60, 61)]
@@ -45,7 +45,7 @@ class Outer:
     offset: int
 
     def lagging(self, lag: int) -> Outer:
-        """Where the ends are of windows whose moments, `lag` before their ends, lie in these.
+        """The intervals of the ends of windows whose moments, `lag` before the end, lie in these.
 
         >>> Outer(60, 0).lagging(1)
         Outer(size=60, offset=0)
@@ -56,18 +56,18 @@ class Outer:
         return Outer(self.size, (self.offset + lag - 1) % self.size)
 
     def edge(self, end: int) -> int:
-        """The last end of what comes together with a window that ends at `end`."""
+        """The last end of the windows that belong together with one that ends at `end`."""
         return end - 1 - (end - 1 - self.offset) % self.size + self.size
 
     def edge_sql(self, end: str) -> str:
-        """The same in SQL, of SQL of a long."""
+        """The same in SQL; `end` is SQL of a long."""
         last = f"({end}) - 1"
         return f"({last} - pmod({last} - {self.offset}L, {self.size}L) + {self.size}L)"
 
 
 @dataclass(frozen=True, eq=False)
 class OuterEdge:
-    """An expression that is an edge of an outer window, and the moment that it is the window of."""
+    """An expression for the start or end of the outer window that contains `moment`."""
 
     outer: Outer
     which: Literal["start", "end"]
@@ -75,7 +75,7 @@ class OuterEdge:
 
 
 def outer_edge(node: Node) -> OuterEdge | None:
-    """Read an edge as Spark's `window` writes it, with `r` for `(x - offset) % size`.
+    """Recognise an edge as Spark's `window` computes it, with `r` for `(x - offset) % size`.
 
     start: x - CASE WHEN r < 0 THEN r + size ELSE r END - 0
     end:   start + size
@@ -93,13 +93,13 @@ def outer_edge(node: Node) -> OuterEdge | None:
 
 
 def _truncated(node: Node) -> OuterEdge | None:
-    """Read `date_trunc` and casts to a date, by the clocks of UTC, which are even."""
+    """Recognise `date_trunc` and casts to a date, if in UTC, where all days have equal length."""
     if node.said.get("timeZoneId") not in _UTC:
         return None
     *unit, moment = node.children
     word = str(unit[0].said.get("value")).lower() if unit else "day"
     if moment.kind == "Cast" and moment.said.get("timeZoneId") in _UTC:
-        moment = moment.children[0]  # of a TIMESTAMP_NTZ
+        moment = moment.children[0]  # a cast of a TIMESTAMP_NTZ
     if (not unit and node.said.get("dataType") != "date") or word not in _TRUNCATED:
         return None
     return OuterEdge(Outer(*_TRUNCATED[word]), "start", moment)

@@ -1,8 +1,8 @@
-"""Places in SQL that Spark's errors name: an expression that can fail gets a line of its own.
+"""Finds failing expressions by the line number in Spark's errors: each has a unique line.
 
-Spark says in which line of a text an error arose (`== SQL (line 7, position 2) ==`). Empty lines
-before a text are its number, so that an error says whose it is: even lines are of what is
-projected from rows, odd ones of what is made of combined partials.
+Spark's errors give the line of the SQL text (`== SQL (line 7, position 2) ==`). The number of an
+expression is encoded as empty lines before it, so that an error identifies the expression: even
+lines are projections of rows, odd lines are outputs computed from combined partials.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _LINE = re.compile(r"== SQL(?: of [^(\n]*)? \(line (\d+), position \d+\) ==")
 
 
 def projected_at(number: int, sql: str) -> str:
-    """A projected expression with its number.
+    """A projected expression, with its number as line number.
 
     >>> place_of("[X] bad == SQL (line 8, position 2) ==") == ("projected", 3)
     True
@@ -24,7 +24,7 @@ def projected_at(number: int, sql: str) -> str:
 
 
 def lowered_at(number: int, sql: str) -> str:
-    """An expression over aggregates with its number.
+    """An expression over aggregates, with its number as line number.
 
     >>> lowered_at(2, "x").count(chr(10)) + 1, place_of("== SQL (line 7, position 1) ==")
     (7, ('lowered', 2))

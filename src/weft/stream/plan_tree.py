@@ -8,7 +8,7 @@ from typing import Any
 
 Json = Any
 _TOLD = ("value", "ordinal", "dataType", "fromType", "toType", "timeZoneId")
-"""What tells expressions of one class apart."""
+"""The fields that distinguish expressions of one class."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class Node:
 
     @classmethod
     def tree(cls, listed: Json) -> Node:
-        """A tree from its nodes in preorder, as Spark's JSON has them."""
+        """A tree from its nodes in preorder, as in Spark's JSON."""
         nodes = iter(listed)
 
         def build() -> Node:
@@ -36,12 +36,12 @@ class Node:
 
     @property
     def id(self) -> int:
-        """The number of an attribute, or of what has a name."""
+        """The expression id of an attribute or alias."""
         return int(self.said["exprId"]["id"])
 
     @property
     def literal(self) -> int | None:
-        """A whole number that stands there."""
+        """The value of an integer literal; None for other nodes."""
         try:
             return int(self.said["value"]) if self.kind == "Literal" else None
         except (KeyError, TypeError, ValueError):
@@ -58,7 +58,7 @@ class Node:
             yield from child.walk()
 
     def is_same(self, other: Node) -> bool:
-        """Whether two expressions are written alike, over the same attributes."""
+        """Whether two expressions are equal, over the same attributes."""
         if self.kind != other.kind or len(self.children) != len(other.children):
             return False
         if self.kind == "AttributeReference":

@@ -20,8 +20,8 @@ def stream_plan(queries: Sequence[Query], **planning: Any) -> Plan:
 
 
 def plan_options(job: Job, *, streaming: bool = False) -> dict[str, Any]:
-    """The job's plan options as `Loom` takes them."""
+    """The job's plan options in the form that `Loom` accepts."""
     options = dict(job.plan)
     if streaming and options.get("engine") == "auto":
-        del options["engine"]  # a stream has its own default
+        del options["engine"]  # streams have another default
     return options

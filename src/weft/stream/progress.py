@@ -1,4 +1,4 @@
-"""How far a stream has come: written with every micro-batch."""
+"""The progress of a stream, written with every micro-batch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weft.sinks.files import Folder
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a stream has come, as its last micro-batch reported."""
+    """The progress of a stream, as reported by its last micro-batch."""
 
     batch: int = -1
     max_event_time: int | None = None
@@ -17,9 +17,9 @@ class Progress:
     frontier: int | None = None
     """Windows that end at or before it are closed."""
     change: int = 0
-    """The number of the catalogue that the micro-batch ran under."""
+    """The number of the catalogue that the micro-batch used."""
     clock: int | None = None
-    """The latest that the clock has said, in microseconds."""
+    """The latest clock time so far, in microseconds."""
 
     def at_least(
         self,
@@ -29,7 +29,7 @@ class Progress:
         change: int = 0,
         clock: int | None = None,
     ) -> Progress:
-        """The further of this and another."""
+        """The maximum of this progress and another, field by field."""
         return Progress(
             max(self.batch, batch),
             _greater(self.max_event_time, max_event_time),
@@ -46,14 +46,14 @@ def _greater(a: int | None, b: int | None) -> int | None:
 class ProgressFile:
     """`<checkpoint>/weft/progress.json`: written after every micro-batch, before Spark commits it.
 
-    So it is never behind what the state holds, which is what a change of queries relies on.
+    So it is never behind the state, which changes of queries rely on.
     """
 
     def __init__(self, checkpoint: str) -> None:
         self.folder = Folder(checkpoint).sub("weft")
 
     def read(self) -> Progress:
-        """The progress; that of a new stream if there is none."""
+        """The progress; that of a new stream if there is no file."""
         if "progress.json" not in self.folder.kept_names():
             return Progress()
         return Progress(**self.folder.kept("progress.json", "progress"))

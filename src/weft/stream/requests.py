@@ -1,4 +1,4 @@
-"""Changes asked for from outside: files in the checkpoint that a running stream picks up."""
+"""Requests from other processes: files in the checkpoint that a running stream picks up."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from weft.query.query import Query
 from weft.sinks.files import ASIDE, Folder
 
 PATIENCE = 600.0
-"""Seconds to wait for the end of a change that has begun, beyond those asked for."""
+"""Seconds to wait for the end of a change that has begun, in addition to the timeout."""
 UNREAD = 3_600_000_000_000
-"""Nanoseconds after which a reply that nobody has read is removed."""
+"""Nanoseconds after which an unread reply is removed."""
 TIDY = 60.0
-"""Seconds between two looks for such replies: there may be thousands to look through."""
+"""Seconds between two searches for such replies, because there may be thousands."""
 
 
 class RequestRefused(CheckpointError):
-    """The running stream has answered that it cannot do what was asked."""
+    """The running stream has replied that it cannot carry out the request."""
 
 
 class Requests:
-    """`<checkpoint>/weft/requests` and `/replies`: any process may ask, the running one answers.
+    """`<checkpoint>/weft/requests` and `/replies`: any process may send, the running one replies.
 
     >>> import tempfile
     >>> requests = Requests(tempfile.mkdtemp())
@@ -46,19 +46,19 @@ class Requests:
         self._tidy_at = 0.0
 
     def ask_add(self, query: Query, *, backfill: bool = False) -> str:
-        """Ask for a query to be added; returns a ticket to wait for."""
+        """Request that a query be added; returns a ticket to wait for."""
         return self._ask({"op": "add", "query": query.to_dict(), "backfill": backfill})
 
     def ask_drop(self, name: str) -> str:
-        """Ask for a query to be dropped; returns a ticket to wait for."""
+        """Request that a query be dropped; returns a ticket to wait for."""
         return self._ask({"op": "drop", "name": name})
 
     def ask_all(self, changes: Sequence[Mapping[str, Any]]) -> str:
-        """Ask for several changes, all to be made or none; returns a ticket to wait for."""
+        """Request several changes, all to be made or none; returns a ticket to wait for."""
         return self._ask({"op": "all", "changes": list(changes)})
 
     def ask_preview(self, changes: Sequence[Mapping[str, Any]]) -> str:
-        """Ask what changes would need, and make none; returns a ticket to wait for."""
+        """Request what changes would need, without making them; returns a ticket to wait for."""
         return self._ask({"op": "preview", "changes": list(changes)})
 
     def ask_answer(
@@ -69,12 +69,12 @@ class Requests:
         limit: int,
         max_age: str | None = None,
     ) -> str:
-        """Ask for the answers to a query's window; returns a ticket to wait for."""
+        """Request the answers of a query's window; returns a ticket to wait for."""
         body = {"op": "answer", "query": query, "at": at, "keys": dict(keys), "limit": limit}
         return self._ask({**body, "max_age": max_age})
 
     def _ask(self, body: dict[str, Any]) -> str:
-        # After those that wait, also when the clock has gone back: an add before its drop.
+        # Sort after all waiting requests even if the clock has gone back: an add before its drop.
         waiting = [int(name[:20]) for name in self._asked.names() if name[:20].isdigit()]
         number = max([time.time_ns(), *(one + 1 for one in waiting)])
         ticket = f"{number:020d}-{uuid.uuid4().hex[:8]}"
@@ -84,13 +84,13 @@ class Requests:
     def wait(
         self, ticket: str, timeout: float = 60.0, patience: float = PATIENCE
     ) -> dict[str, Any]:
-        """Wait until the change is made; returns since when. An error that it met is raised."""
+        """Wait until the change is made and return when it took effect; raise its error if any."""
         name = f"{ticket}.json"
         ends = time.monotonic() + timeout
         while not self._replies.has(name):
             if time.monotonic() > ends:
-                # Or it would be carried out when nobody expects it; one that is being carried out
-                # cannot be withdrawn any more, and says how it ended.
+                # Withdraw it, so that it is not carried out later unexpectedly. A request that is
+                # being carried out cannot be withdrawn any more, and will get a reply.
                 if self._asked.withdraw(name):
                     raise CheckpointError(
                         f"request {ticket} was not answered within {timeout:g} s and is withdrawn: "
@@ -103,35 +103,35 @@ class Requests:
                     )
             time.sleep(self.pace)
         reply = self._replies.read(name, "reply")
-        self._replies.remove(name)  # nobody else waits for it
+        self._replies.remove(name)  # no other process waits for it
         if reply["error"] is not None:
             raise RequestRefused(f"request {ticket} failed: {reply['error']}")
         return dict(reply.get("made") or {})
 
     @property
     def pace(self) -> float:
-        """Seconds between two looks: often on a local disk, where looking costs nothing."""
+        """Seconds between two looks; short on a local disk, where looking is cheap."""
         return 0.02 if isinstance(self._asked.system, fs.LocalFileSystem) else 1.0
 
     def pending(self) -> list[tuple[str, dict[str, Any]]]:
-        """Requests that have not been answered, oldest first; damaged ones are set aside."""
+        """Requests without a reply, oldest first; damaged ones are set aside."""
         found = []
         for name in self._asked.names():
             try:
                 found.append((name.removesuffix(".json"), self._asked.read(name, "request")))
             except CheckpointError as error:
-                # It must not keep those behind it waiting, nor vanish: whoever asked is told.
-                if name in self._asked.names():  # else it was withdrawn a moment ago
+                # It must neither block later requests nor vanish: the sender gets a reply.
+                if name in self._asked.names():  # otherwise it was just withdrawn
                     self._asked.set_aside(name)
                     self.reply(name.removesuffix(".json"), f"{error}; it is set aside: ask again")
         return found
 
     def take(self, ticket: str) -> bool:
-        """Begin to carry a request out; False if whoever asked has withdrawn it."""
+        """Begin to carry a request out; False if the sender has withdrawn it."""
         return self._asked.move_to(self._taken, f"{ticket}.json")
 
     def abandon(self) -> None:
-        """Answer what an earlier run had begun to carry out when it ended."""
+        """Reply to requests that an earlier run had begun to carry out when it ended."""
         for name in self._taken.names():
             self.reply(
                 name.removesuffix(".json"),
@@ -139,12 +139,12 @@ class Requests:
             )
 
     def damaged(self) -> tuple[str, ...]:
-        """The files of requests that could not be read, as they lie set aside."""
+        """The paths of unreadable requests that were set aside."""
         folder = self._asked.sub(ASIDE)
         return tuple(f"{folder.path}/{name}" for name in folder.names())
 
     def reply(self, ticket: str, error: str | None, made: Mapping[str, Any] | None = None) -> None:
-        """Answer a request with an error or what was made of it; it is no longer pending."""
+        """Reply to a request with an error or its result; it is no longer pending."""
         self._replies.write(f"{ticket}.json", "reply", {"error": error, "made": made})
         for folder in (self._asked, self._taken):
             folder.remove(f"{ticket}.json")
@@ -153,5 +153,5 @@ class Requests:
         self._tidy_at = time.monotonic() + TIDY
         oldest = f"{time.time_ns() - UNREAD:020d}"
         for name in self._replies.names():
-            if name < oldest:  # whoever asked has gone away
+            if name < oldest:  # the sender has gone away
                 self._replies.remove(name)

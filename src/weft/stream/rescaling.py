@@ -1,14 +1,14 @@
-"""A stopped stream's state moved to other partitions: a checkpoint is the old one or the new one.
+"""Moves a stopped stream's state to another number of partitions, atomically despite crashes.
 
-Spark writes the moved state as a micro-batch of its own, beside the state as it was, and commits it
-last. Before that begins, `<checkpoint>/weft/rescale.json` says what the checkpoint held:
+Spark writes the moved state as a separate micro-batch, next to the old state, and commits it last.
+Before that begins, `<checkpoint>/weft/rescale.json` records the files of the checkpoint:
 
-    begun     crashed before Spark's commit: what has come since is removed, the old state holds
-              crashed after it: the catalogue is told, and the new state holds
-    done      until the next micro-batch there is a way back, by removing what has come since
-    undoing   on that way: it is gone to its end
+    begun     after a crash before Spark's commit, newer files are removed: the old state is valid
+              after a crash following it, the catalogue is updated: the new state is valid
+    done      until the next micro-batch it can be undone, by removing the newer files
+    undoing   being undone: after a crash, this is completed
 
-Whoever starts or rescales the stream next settles what a crash has left.
+The next start or rescale of the stream recovers from a crash.
 """
 
 from __future__ import annotations
@@ -34,27 +34,27 @@ _WRITTEN = ("state", "offsets", "commits")
 
 @dataclass(frozen=True)
 class Rescaling:
-    """A change of a checkpoint's partitions, and what lay there before it."""
+    """A change of a checkpoint's partitions, and the files that were there before it."""
 
     before: int
     partitions: int
     batch: int
     """The micro-batch that Spark adds for it."""
     files: tuple[str, ...]
-    """What `state`, `offsets` and `commits` held."""
+    """The files in `state`, `offsets` and `commits`."""
     state: Literal["begun", "done", "undoing"] = "begun"
 
 
 @dataclass(frozen=True)
 class Written:
-    """How far Spark has come on a checkpoint."""
+    """Spark's progress on a checkpoint."""
 
     last: int
     """The last micro-batch that was begun; -1 if none was."""
     committed: int
-    """The last one that was finished."""
+    """The last micro-batch that was finished."""
     partitions: int | None
-    """State partitions of the last one finished, as Spark noted them."""
+    """The state partitions of the last one finished, from Spark's log."""
 
 
 def written(checkpoint: str) -> Written:
@@ -69,21 +69,21 @@ def written(checkpoint: str) -> Written:
 
 
 def is_unfinished(checkpoint: str) -> bool:
-    """Whether a micro-batch was begun that was not finished, once what a crash left is settled."""
+    """Whether a micro-batch was begun but not finished; recovers from an interrupted rescale."""
     settle(checkpoint)
     so_far = written(checkpoint)
     return so_far.last != so_far.committed
 
 
 def begin(checkpoint: str, before: int, partitions: int, batch: int) -> Rescaling:
-    """Note what the checkpoint holds, before Spark adds to it."""
+    """Record the files of the checkpoint, before Spark adds to them."""
     begun = Rescaling(before, partitions, batch, tuple(_files(checkpoint)))
     _write(checkpoint, begun)
     return begun
 
 
 def pending(checkpoint: str) -> Rescaling | None:
-    """The last change of partitions, if there ever was one."""
+    """The last change of partitions; None if there was none."""
     folder = Folder(checkpoint).sub("weft")
     if _FILE not in folder.kept_names():
         return None
@@ -92,7 +92,7 @@ def pending(checkpoint: str) -> Rescaling | None:
 
 
 def settle(checkpoint: str) -> None:
-    """Bring what a crash has interrupted to its end: the old partitions, or the new ones."""
+    """Recover from an interrupted change: to the old partitions, or to the new ones."""
     found = pending(checkpoint)
     if found is None or found.state == "done":
         return
@@ -109,18 +109,18 @@ def settle(checkpoint: str) -> None:
 
 
 def finish(checkpoint: str, begun: Rescaling) -> None:
-    """Spark has moved the state: the next start is to know of it."""
+    """Record that Spark has moved the state, for the next start."""
     note_partitions(checkpoint, begun.partitions)
     _write(checkpoint, replace(begun, state="done"))
 
 
 def go_back(checkpoint: str, found: Rescaling) -> None:
-    """Remove what has come since the change of partitions began, and forget it."""
+    """Remove the files written since the change of partitions began, and the record of it."""
     if found.state == "done":
         found = replace(found, state="undoing")
         _write(checkpoint, found)
     folder, before = Folder(checkpoint), set(found.files)
-    # Offsets last: by them Spark knows that there is anything to look for.
+    # Offsets last, because Spark finds the other files by them.
     for name in sorted(set(_files(checkpoint)) - before, key=lambda name: name.startswith("off")):
         folder.remove(name)
     note_partitions(checkpoint, found.before)
@@ -128,7 +128,7 @@ def go_back(checkpoint: str, found: Rescaling) -> None:
 
 
 def note_partitions(checkpoint: str, partitions: int) -> None:
-    """Have the catalogue say how many partitions there are."""
+    """Record the number of partitions in the catalogue."""
     files = CatalogueFiles(checkpoint)
     now = files.latest()
     if now is None or now.settings.partitions == partitions:
@@ -143,7 +143,7 @@ def _write(checkpoint: str, body: Rescaling) -> None:
 
 
 def _files(checkpoint: str) -> Iterable[str]:
-    """The files that Spark keeps state and its logs in, by their paths in the checkpoint."""
+    """The files of Spark's state and logs, as paths relative to the checkpoint."""
     root = Folder(checkpoint)
     for name in _WRITTEN:
         selector = fs.FileSelector(f"{root.path}/{name}", allow_not_found=True, recursive=True)
@@ -157,7 +157,7 @@ def _numbers(folder: Folder) -> set[int]:
 
 
 def _partitions(log: bytes) -> int | None:
-    """The state partitions that a micro-batch's entry in Spark's log of offsets speaks of.
+    """The number of state partitions in a micro-batch's entry of Spark's offset log.
 
     >>> _partitions(b'v1\\n{"batchWatermarkMs":0,"conf":{"spark.sql.shuffle.partitions":"5"}}\\n{}')
     5

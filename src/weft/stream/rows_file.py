@@ -11,7 +11,7 @@ from weft.sinks.files import Folder
 
 _FILE, _KIND = "rows.json", "rows"
 SETTINGS = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled", "spark.sql.caseSensitive")
-"""Settings of a session by which the types and values of answers are made."""
+"""The session settings on which the types and values of answers depend."""
 
 
 @dataclass(frozen=True)

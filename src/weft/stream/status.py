@@ -1,4 +1,4 @@
-"""How a stream is doing: rates, lag, state, late rows, and what each query costs."""
+"""The status of a stream: rates, lag, state, late rows, and the costs of each query."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ class QueryStatus:
     name: str
     number: int
     complete_from: int | None
-    """Windows from here on are complete and answered, in axis units; None: all of them."""
+    """Windows that start from here on are complete and answered, in axis units; None: all."""
     answers: int
-    """Answers given since the stream was started in this process."""
+    """Answers since the stream was started in this process."""
     late_rows: int
-    """Rows that arrived when all their windows were closed, over the life of the checkpoint."""
+    """Late rows: those that arrived after all their windows were closed, over the life of the
+    checkpoint."""
     share: float
     """Its share of the operator's recent time, between 0 and 1."""
     stores: tuple[int, ...]
@@ -35,9 +36,9 @@ class QueryStatus:
     failed: str | None = None
     """Why it failed, if it has."""
     state_bytes: int = 0
-    """Its share of the state, which it shares with queries that reach as far back."""
+    """Its share of the state, in bytes; slices are shared with queries that need them as long."""
     groups: int = 0
-    """Groups in its fullest window of the last micro-batch."""
+    """The most groups in a window of the last micro-batch."""
     batch_answers: int = 0
     """Answers of the last micro-batch."""
     limits: Mapping[str, Any] | None = None
@@ -45,9 +46,9 @@ class QueryStatus:
     why: str | None = None
     """Why it is paused, if it is over a limit."""
     owner: str | None = None
-    """Who its costs are charged to."""
+    """The owner, whom its costs are charged to."""
     lateness: int = 0
-    """How much longer than the watermark allows its windows stay open, in units of the axis."""
+    """How long its windows stay open after the watermark has passed their end, in axis units."""
 
     @property
     def state(self) -> str:
@@ -79,7 +80,7 @@ class Status:
     rows_per_second: float
     batch_seconds: float
     watermark: int | None
-    """In axis units: windows that end at or before it are closed."""
+    """In axis units: windows that end at or before this are closed."""
     high: int | None
     """The greatest time seen, in axis units."""
     lag: float | None
@@ -90,14 +91,14 @@ class Status:
     read_bytes: int
     written_bytes: int
     changes: int
-    """The number of the catalogue entry that runs."""
+    """The number of the current catalogue."""
     queries: tuple[QueryStatus, ...]
     stores: tuple[StoreStatus, ...]
     error: str | None = None
     failed: bool = False
     """Whether an error has ended it."""
     ahead_rows: int = 0
-    """Rows set aside as far ahead of the clock, over the life of the checkpoint."""
+    """Rows set aside because they were far ahead of the clock, over the life of the checkpoint."""
     damaged_requests: tuple[str, ...] = ()
     """Requests from other processes that could not be read and were set aside."""
     answers: int = 0
@@ -133,30 +134,30 @@ class Status:
 
 @dataclass
 class Tally:
-    """Figures of the micro-batches, added up as they come."""
+    """Metrics of the micro-batches, summed up."""
 
     batch: int = -1
     last: Sequence[Mapping[str, Any]] = ()
     late: dict[int, dict[int, int]] = field(default_factory=dict)
-    """By bucket and query: in the life of the checkpoint."""
+    """By bucket and query, over the life of the checkpoint."""
     shards: dict[int, int] = field(default_factory=dict)
     cuts: dict[int, int] = field(default_factory=dict)
-    """Slices that shards came in, by store: with `shards`, how many there are to a slice."""
+    """The number of slices with new shards, by store; with `shards` it gives shards per slice."""
     load: Load = field(default_factory=Load)
     """Since the stream was started in this process."""
     recent: Load = field(default_factory=Load.of_late)
     rows: int = 0
-    """Rows since the first micro-batch that this process ran, which only marks the beginning."""
+    """Rows since the first micro-batch of this process, which itself only marks the start."""
     low: int | None = None
     high: int | None = None
     seconds: float = 0.0
     last_seconds: float = 0.0
     """Of the last micro-batch, as measured at delivery."""
     ledger: Ledger = field(default_factory=Ledger)
-    """What each query has cost in the life of the checkpoint."""
+    """The costs of each query over the life of the checkpoint."""
 
     def add(self, batch: int, figures: Sequence[Mapping[str, Any]], seconds: float) -> None:
-        """Take in what the buckets reported for a micro-batch."""
+        """Add the buckets' reports of a micro-batch."""
         self.batch, self.last = batch, figures
         self.seconds += seconds
         self.last_seconds = seconds
@@ -175,7 +176,7 @@ class Tally:
             self._count_cuts(one)
 
     def _count_cuts(self, one: Mapping[str, Any]) -> None:
-        # Every bucket sees about the same slices: one of them speaks for all.
+        # Every bucket sees about the same slices, so one is enough.
         if one is self.last[0]:
             for number, store in one["stores"].items():
                 self.cuts[int(number)] = self.cuts.get(int(number), 0) + store["cuts"]
@@ -187,31 +188,31 @@ class Tally:
 
     @property
     def last_rows(self) -> int:
-        """Rows of the last micro-batch: every bucket hears of all of them."""
+        """Rows of the last micro-batch; every bucket reports all of them."""
         return int(max((one["rows"] for one in self.last), default=0))
 
     @property
     def all_answers(self) -> int:
-        """Answers in that time, also of queries that have been dropped since."""
+        """Answers in that time, including those of queries dropped since."""
         return int(sum(self.load.answers.values()))
 
     def answers(self, query: int) -> int:
-        """Answers that a query got in that time."""
+        """The answers of a query in that time."""
         return int(self.load.answers.get(query, 0))
 
     def rate(self, units_per_second: int) -> float | None:
-        """Rows per second of event time, once there is anything to measure."""
+        """Rows per second of event time; None until there is anything to measure."""
         if self.low is None or self.high is None or self.high <= self.low:
             return None
         return self.rows / ((self.high - self.low) / units_per_second)
 
     def total(self, name: str) -> int:
-        """The sum of a figure over the buckets, in the last micro-batch."""
+        """The sum of a metric over the buckets, in the last micro-batch."""
         return int(sum(one[name] for one in self.last))
 
     @property
     def ahead_rows(self) -> int:
-        """Rows that the guard set aside; buckets that came later have seen fewer."""
+        """Rows that the guard set aside: the maximum, since newer buckets have counted fewer."""
         return max((one.get("ahead", 0) for one in self.last), default=0)
 
     def late_rows(self, query: int) -> int:
@@ -219,7 +220,7 @@ class Tally:
         return sum(by_query.get(query, 0) for by_query in self.late.values())
 
     def store(self, number: int) -> dict[str, int]:
-        """Slices, pieces and bytes of a store, in all buckets."""
+        """The slices, pieces and bytes of a store, over all buckets."""
         found = {"slices": 0, "pieces": 0, "bytes": 0}
         for one in self.last:
             for name in found:
@@ -242,7 +243,7 @@ def status_of(
 ) -> Status:
     """The status of a stream; `last` is Spark's report of its last micro-batch.
 
-    Only of a stream that is `timed` can it be said how far it lags behind the clock.
+    Only a stream with a time axis (`timed`) has a lag behind the clock.
     """
     usage = usage_of(catalogue, tally.last, tally.recent)
     stores = []
@@ -260,7 +261,7 @@ def status_of(
             )
         )
     seconds, rows = tally.last_seconds, tally.last_rows
-    if last and int(last["batchId"]) == tally.batch:  # it comes a moment after the delivery
+    if last and int(last["batchId"]) == tally.batch:  # the report follows the delivery
         seconds = float(last["durationMs"]["triggerExecution"]) / 1000.0
         rows = rows_of(last)
     high = progress.max_event_time

@@ -17,19 +17,19 @@ from weft.stream.status import Status
 from weft.stream.ticks import rows_of
 
 KEPT = 240
-"""Micro-batches that are remembered."""
+"""Micro-batches that are kept."""
 MARKED = 60
-"""Changes, failures, starts and stops that are remembered."""
+"""Changes, failures, starts and stops that are kept."""
 NAMED = 5
-"""Queries of a change that are named."""
+"""Most queries named in a mark."""
 _FILE, _KIND = "status.json", "status"
 
 
 class Board:
-    """`<checkpoint>/weft/status.json`: what `Running.status()` says, for other processes.
+    """`<checkpoint>/weft/status.json`: the result of `Running.status()`, for other processes.
 
-    It is written once a second at most, and only when a micro-batch or a change has come; the
-    history goes on where an earlier run of the stream left it.
+    It is written at most once a second, and only after a micro-batch or a change; the history
+    continues that of an earlier run of the stream.
 
     >>> import tempfile
     >>> checkpoint = tempfile.mkdtemp()
@@ -53,7 +53,7 @@ class Board:
             before.get("marks", ()) if before else (), maxlen=MARKED
         )
         self._run = 1 + max((int(one.get("run", 0)) for one in self._history), default=0)
-        """The run of the stream that samples are of: lines are not drawn from one to the next."""
+        """The number of the run that samples belong to; charts do not connect different runs."""
         self._known: Status | None = None
         self._posted: tuple[Any, ...] | None = None
 
@@ -87,7 +87,7 @@ class Board:
             "late": sum(query.late_rows for query in status.queries),
             "answers": sum(query.answers for query in status.queries),
         }
-        if reports is None:  # no listener: the status is all there is
+        if reports is None:  # no listener: only the status is known
             if status.batch < 0 or (self._history and self._history[-1]["batch"] == status.batch):
                 return []
             sample = {"rows": status.rows, "seconds": status.batch_seconds}
@@ -100,9 +100,9 @@ class Board:
 
 
 def marks_of(known: Status | None, status: Status, at: float) -> list[dict[str, Any]]:
-    """What has become of a stream since its status was `known`; None if it has just started.
+    """The events of a stream since its status was `known` (None if it has just started), as marks.
 
-    Queries that the same happened to are one mark, with the names of the first of them.
+    Queries with the same event share one mark, with the names of the first few.
     """
     if known is None:
         return [{"at": at, "event": "started", "queries": [], "count": 0, "text": ""}]
@@ -116,13 +116,13 @@ def marks_of(known: Status | None, status: Status, at: float) -> list[dict[str, 
             mark["queries"] = [*mark["queries"], facts["query"]][:NAMED]
     if known.active and not status.active:
         error = (status.error or "")[:200] if status.failed else ""
-        found.pop("error", None)  # what it stopped by, not what it went on from
+        found.pop("error", None)  # keep only errors that stopped it, not those it survived
         found["stopped"] = {"at": at, "event": "stopped", "queries": [], "count": 0, "text": error}
     return list(found.values())
 
 
 def sample_of(report: Mapping[str, Any]) -> dict[str, Any]:
-    """One of Spark's progress reports in short.
+    """A short form of one of Spark's progress reports.
 
     >>> sample_of({"batchId": 3, "timestamp": "1970-01-01T00:00:10.000Z", "numInputRows": 7,
     ...            "durationMs": {"triggerExecution": 500}})
@@ -138,7 +138,7 @@ def sample_of(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def sink_facts(sink: object) -> dict[str, Any]:
-    """What a reader must know of a sink: its kind, and where its files lie if it has any."""
+    """What a reader must know about a sink: its kind, and the path of its files, if any."""
     path = getattr(sink, "path", None)
     if isinstance(path, str) and "://" not in path and not path.startswith(("file:", "dbfs:")):
         path = os.path.abspath(path)
@@ -146,7 +146,7 @@ def sink_facts(sink: object) -> dict[str, Any]:
 
 
 def read_board(checkpoint: str) -> dict[str, Any] | None:
-    """What a stream last posted on this checkpoint; None if nothing was, or it is damaged."""
+    """The last status file on this checkpoint; None if there is none, or it is damaged."""
     try:
         board: dict[str, Any] = Folder(checkpoint).sub("weft").read(_FILE, _KIND)
     except CheckpointError:

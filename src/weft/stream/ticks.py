@@ -1,8 +1,8 @@
-"""A tick: tells a stream that no rows have arrived, and the event time nevertheless.
+"""Ticks: advance a stream's event time although no rows have arrived.
 
-The driver leaves the last tick in the checkpoint. A second source of the stream takes it from
-there into Spark's own log of offsets, so that a micro-batch that is run again has the same tick,
-and from there every bucket gets a parcel with no rows in it (`weft.engine.tick`).
+The driver writes the last tick to the checkpoint. A second source of the stream reads it from there
+into Spark's offset log, so that a repeated micro-batch has the same tick, and then every bucket
+gets a parcel without rows (`weft.engine.tick`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from weft.errors import CheckpointError
 from weft.sinks.files import Folder
 
 SOURCE = "weft_ticks"
-"""What Spark calls the source of the ticks."""
+"""The name of the tick source in Spark."""
 OFFSET = "weft_tick"
-"""What a tick is called in an offset: by nothing else Spark's reports tell its source."""
+"""The name of a tick in an offset, by which its source is recognised in Spark's reports."""
 _FILE, _KIND = "tick.json", "tick"
 
 
@@ -36,7 +36,7 @@ class TickFile:
     def read(self) -> int | None:
         """The last tick; None if there was none, or the file is damaged.
 
-        Without it nothing is lost: ticks count on from the latest row instead, and the watermark
+        Nothing is lost without it: ticks continue from the latest row instead, and the watermark
         never goes back.
         """
         try:
@@ -50,7 +50,7 @@ class TickFile:
 
 
 def rows_of(report: Mapping[str, Any]) -> int:
-    """The rows that Spark reports of a micro-batch, without those that ticks are.
+    """The rows that Spark reports for a micro-batch, without the rows of the tick source.
 
     >>> rows = {"endOffset": {"logOffset": 3}, "numInputRows": 7}
     >>> ticks = {"endOffset": {OFFSET: 1700000000000000}, "numInputRows": 2}

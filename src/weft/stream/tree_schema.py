@@ -1,9 +1,9 @@
-"""A store: what shards of one tree are kept in the state, element by element, and since when.
+"""The schema of a store: the elements that its shards keep in state, and since when.
 
-A store outlives plans. When queries come, it gets new elements (keys, parts, predicates, edges)
-under new numbers, complete since the time of the change; when queries go, elements that nobody
-needs are left out. Shards of before and after lie in the same pieces: old rows lack new elements,
-and whoever needs those looks only at windows that start later.
+A store outlives plans. When queries are added, it gets new elements (keys, parts, predicates,
+edges) under new numbers, which are complete from the time of the change on; when queries are
+dropped, elements that no query needs are removed. Shards from before and after a change are in the
+same pieces: old rows lack new elements, and queries that need these use only later windows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from weft.query.window import Session, Window
 
 @dataclass(frozen=True)
 class VersionedColumn:
-    """A key, part or predicate of a store: its number, and since when it is kept."""
+    """A key, part or predicate of a store, with its number and the time since when it is kept."""
 
     number: int
     value: Any
@@ -44,7 +44,7 @@ class VersionedColumn:
 
 @dataclass(frozen=True)
 class Progression:
-    """Edges at which a store's slices are cut, and since when they are."""
+    """Edges at which a store's slices are cut, and the time since when."""
 
     offset: int
     step: int
@@ -57,7 +57,7 @@ class Progression:
 
 @dataclass(frozen=True)
 class TreeSchema:
-    """What is kept for the queries of one tree."""
+    """The elements that are kept for the queries of one tree."""
 
     number: int
     bucket_keys: tuple[str, ...]
@@ -70,12 +70,12 @@ class TreeSchema:
     progressions: tuple[Progression, ...] = ()
     next_number: int = 0
     types: Mapping[str, str] | None = field(default=None, compare=False)
-    """Spark's names of the arguments' types, which decide what some aggregates are kept as; None
-    in a store that was made when they did not."""
+    """The names of the arguments' Spark types, which determine the parts of some aggregates; None
+    in a store from a version in which they did not."""
     seam: int | None = None
-    """Rows before it come from history only; None: all come from the stream."""
+    """Rows with an earlier time are taken from the history only; None: all are the stream's."""
     history: tuple[str, int] | None = None
-    """Where its history lies, and the first micro-batch that takes it in; None: nowhere yet."""
+    """The folder of its history, and the first micro-batch that merges it; None: none yet."""
 
     @classmethod
     def of(
@@ -89,8 +89,8 @@ class TreeSchema:
     ) -> TreeSchema:
         """A new store for these queries.
 
-        Buckets are told by the keys that all queries have, or by some of them if a stream that
-        runs has those `hashed`.
+        Buckets are assigned by the keys that all queries have, or by a subset of them that a
+        running stream already hashes (`hashed`).
         """
         common = set.intersection(*({k.expression for k in q.keys} for q in queries))
         keys = tuple(sorted(common))
@@ -101,16 +101,16 @@ class TreeSchema:
         return empty.serving(queries, since, types)
 
     def admits(self, query: Query) -> bool:
-        """Whether the query's groups lie within buckets."""
+        """Whether each of the query's groups lies within one bucket."""
         return {key.expression for key in query.keys} >= set(self.bucket_keys)
 
     def serving(
         self, queries: Iterable[Query], since: int, types: Mapping[str, str] | None = None
     ) -> TreeSchema:
-        """The store with the elements that these queries need; new ones count from `since`."""
+        """The store with the elements that these queries need; new ones are complete since then."""
         queries = list(queries)
         if self.types is not None and types:
-            # Known ones stay: what is kept of an argument must not change under its queries.
+            # Known types stay: the parts of an argument must not change while queries use them.
             args = {arg for query in queries for call in query.calls for arg in call.args}
             told = {arg: types[arg] for arg in sorted(args) if arg in types} | dict(self.types)
             if told != self.types:
@@ -149,7 +149,7 @@ class TreeSchema:
         return [p.since for p in self.progressions if p.contains(offset, step)]
 
     def parts_of(self, query: Query) -> tuple[Part, ...]:
-        """The query's parts as they are kept, each once."""
+        """The query's parts in the form that is stored, each once."""
         known = self._parts.get(id(query))
         if known is None or known[0] is not query:
             kept = (part for call in query.calls for part in self.parts_kept(call))
@@ -158,15 +158,15 @@ class TreeSchema:
 
     @cached_property
     def _parts(self) -> dict[int, tuple[Query, tuple[Part, ...]]]:
-        """Queries and their parts, by identity: every change asks for those of all queries."""
+        """A cache of queries and their parts, by identity: every change needs those of all."""
         return {}
 
     def parts_kept(self, call: Aggregate) -> tuple[Part, ...]:
-        """A call's parts as they are kept: first and last with their time, others by types."""
+        """A call's parts in the form that is stored: first and last with time, others by type."""
         return call.ordered(self.time).parts_for(argument_types(call, self.types or {}))
 
     def complete_since(self, query: Query) -> int:
-        """Since when slices hold everything that the query needs."""
+        """The time since when slices hold everything that the query needs."""
         needed: dict[str, set[Any]] = {
             "keys": {key.expression for key in query.keys},
             "parts": set(self.parts_of(query)),
@@ -180,7 +180,7 @@ class TreeSchema:
         return max(since)
 
     def cuts(self) -> tuple[tuple[int, int], ...]:
-        """Its edges as progressions of which none contains another."""
+        """Its edges, as progressions none of which contains another."""
         return cleaned((p.offset, p.step) for p in self.progressions)
 
     def number_of(self, name: str, value: Any) -> int:

@@ -17,14 +17,14 @@ class Trigger:
 
     @property
     def waits(self) -> bool:
-        """Whether it waits for rows when there are none, instead of ending."""
+        """Whether it waits for more rows instead of ending when there are none."""
         return "processingTime" in dict(self.options)
 
     @classmethod
     def of(cls, trigger: str | None) -> Trigger:
-        """`available_now`, an interval such as `10 seconds`, or None for as fast as it goes.
+        """`available_now`, `once`, an interval such as `10 seconds`, or None: as fast as possible.
 
-        `once` is one micro-batch: the one that was begun and not finished, if there is one.
+        `once` is one micro-batch: an unfinished one, if there is one.
 
         >>> Trigger.of("available_now").options
         (('availableNow', True),)

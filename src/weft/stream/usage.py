@@ -14,7 +14,7 @@ from weft.stream.catalogue import Catalogue, Entry, Failure
 
 _KEPT = 0.95
 SETTLED = 10
-"""Micro-batches before a share of the time says anything."""
+"""Micro-batches before a share of the time is meaningful."""
 
 
 @dataclass(frozen=True)
@@ -22,25 +22,25 @@ class Usage:
     """What one query uses."""
 
     state_bytes: int = 0
-    """Its part of the state of its trees."""
+    """Its share of the state of its trees, in bytes."""
     groups: int = 0
-    """Groups in its fullest window of the last micro-batch."""
+    """The most groups in a window of the last micro-batch."""
     answers: int = 0
     """Answers of the last micro-batch."""
     share: float = 0.0
-    """Its part of the operator's time, between 0 and 1."""
+    """Its share of the operator's time, between 0 and 1."""
 
 
 @dataclass(frozen=True)
 class Excess:
-    """A query that is over a limit of its own, why in words, and what is to become of it."""
+    """A query that exceeds one of its limits, the reason in words, and whether to pause it."""
 
     number: int
     why: str
     over: Over
 
     def change(self, entry: Entry, batch: int) -> Change:
-        """What to do about it, from a micro-batch on."""
+        """The change to make because of it, from a micro-batch on."""
         if self.over == "pause":
             return {"op": "pause", "name": entry.query.name, "why": self.why}
         return {"op": "fail", "failure": Failure(entry.number, entry.query, batch, self.why, "")}
@@ -48,10 +48,10 @@ class Excess:
 
 @dataclass
 class Load:
-    """Where the operator's time went, by store, and how many answers each query got."""
+    """The operator's time by store, and the number of answers of each query."""
 
     kept: float = 1.0
-    """What a micro-batch leaves of those before it."""
+    """The factor by which each micro-batch discounts earlier ones."""
     merging: dict[int, float] = field(default_factory=dict)
     answering: dict[int, float] = field(default_factory=dict)
     answers: dict[int, float] = field(default_factory=dict)
@@ -59,11 +59,11 @@ class Load:
 
     @classmethod
     def of_late(cls) -> Load:
-        """That of the last twenty micro-batches or so."""
+        """The load of about the last twenty micro-batches."""
         return cls(kept=_KEPT)
 
     def add(self, figures: Sequence[Mapping[str, Any]]) -> None:
-        """Take in what the buckets reported for a micro-batch."""
+        """Add the buckets' reports of a micro-batch."""
         self.batches += 1
         for known in (self.merging, self.answering, self.answers):
             for key in known:
@@ -77,11 +77,11 @@ class Load:
                 self.answering[key] = self.answering.get(key, 0.0) + store["answering"]
 
     def seconds(self, store: int) -> float:
-        """What a store took."""
+        """The seconds that a store took."""
         return self.merging.get(store, 0.0) + self.answering.get(store, 0.0)
 
     def shares(self, users: Mapping[int, Sequence[int]]) -> dict[int, float]:
-        """Each query's part of the operator's time, between 0 and 1."""
+        """Each query's share of the operator's time, between 0 and 1."""
         costs = self.costs(users)
         total = sum(costs.values())
         return {query: cost / total if total else 0.0 for query, cost in costs.items()}
@@ -89,8 +89,8 @@ class Load:
     def costs(self, users: Mapping[int, Sequence[int]]) -> dict[int, float]:
         """Each query's seconds of the operator's time.
 
-        Merging a store's shards serves its queries alike and is split evenly; answering is split
-        by answers given.
+        The time of merging a store's shards is split evenly among its queries; the time of
+        answering is split by the number of answers.
 
         >>> load = Load(merging={1: 2.0}, answering={1: 2.0}, answers={7: 3, 8: 1})
         >>> load.costs({1: [7, 8]}), load.shares({1: [7, 8]})
@@ -120,9 +120,9 @@ def users_of(catalogue: Catalogue) -> dict[int, list[int]]:
 
 
 def split_by_reach(held: float, reach: Mapping[int, int]) -> dict[int, float]:
-    """What a tree holds, split among its queries by how far back each of them reaches.
+    """A tree's state, split among its queries by how far back each of them needs slices.
 
-    Slices of an age are kept for the queries that reach them, and split evenly among those.
+    The slices of each age are split evenly among the queries that need them.
 
     >>> split_by_reach(120, {1: 20, 2: 80, 3: 80})
     {1: 10.0, 2: 55.0, 3: 55.0}
@@ -138,7 +138,7 @@ def split_by_reach(held: float, reach: Mapping[int, int]) -> dict[int, float]:
 
 
 def state_of(catalogue: Catalogue, last: Sequence[Mapping[str, Any]]) -> dict[int, float]:
-    """The bytes of state that each query has, by what buckets reported."""
+    """Each query's share of the state in bytes, from the buckets' reports."""
     reach = {e.number: e.query.window.range + e.query.lateness for e in catalogue.entries}
     state = dict.fromkeys(reach, 0.0)
     for store, queries in users_of(catalogue).items():
@@ -149,7 +149,7 @@ def state_of(catalogue: Catalogue, last: Sequence[Mapping[str, Any]]) -> dict[in
 
 
 def answers_of(last: Sequence[Mapping[str, Any]]) -> Counter[int]:
-    """The answers of each query in a micro-batch, by what buckets reported."""
+    """The number of answers of each query in a micro-batch, from the buckets' reports."""
     answers: Counter[int] = Counter()
     for one in last:
         answers.update({int(query): count for query, count in one["answers"].items()})
@@ -159,7 +159,7 @@ def answers_of(last: Sequence[Mapping[str, Any]]) -> Counter[int]:
 def usage_of(
     catalogue: Catalogue, last: Sequence[Mapping[str, Any]], load: Load
 ) -> dict[int, Usage]:
-    """What each query uses, by number; `last` is what buckets reported of the last micro-batch."""
+    """What each query uses, by number; `last` has the buckets' reports of the last micro-batch."""
     answers, shares = answers_of(last), load.shares(users_of(catalogue))
     return {
         number: Usage(
@@ -173,7 +173,7 @@ def usage_of(
 
 
 def _fullest(counts: Sequence[Mapping[str, int]]) -> int:
-    """Groups in the fullest window, of the counts of every bucket by the window's start.
+    """The most groups in any window, given each bucket's counts by window start.
 
     >>> _fullest([{"0": 3, "60": 5}, {"0": 4}])
     7
@@ -187,7 +187,7 @@ def _fullest(counts: Sequence[Mapping[str, int]]) -> int:
 def excesses_after(
     catalogue: Catalogue, last: Sequence[Mapping[str, Any]], load: Load
 ) -> list[Excess]:
-    """The queries that are over a limit after a micro-batch, of which buckets reported `last`."""
+    """The queries that exceed a limit after a micro-batch; `last` has its buckets' reports."""
     found = []
     if any(catalogue.limits_of(entry.query) is not None for entry in catalogue.entries):
         found = excesses(catalogue, usage_of(catalogue, last, load), load.batches)
@@ -196,10 +196,11 @@ def excesses_after(
 
 
 def excesses(catalogue: Catalogue, usage: Mapping[int, Usage], batches: int) -> list[Excess]:
-    """The queries that are over a limit of their own.
+    """The queries that exceed one of their limits.
 
-    A pause keeps the state of a query: one that has too much of that is failed, whatever was
-    chosen, and paused or not. Shares add up to 1, so the last query that runs has no limit of it.
+    A paused query keeps its state, so a query with too much state always fails, even if its owner
+    chose pausing or it is paused already. Shares add up to 1, so the limit of the share does not
+    apply to the last running query.
     """
     found = []
     running = sum(entry.paused is None for entry in catalogue.entries)

@@ -162,7 +162,7 @@ def test_sessions_with_a_maximum_are_those_of_a_batch(spark, feed, tmp_path):
     begin(spark, feed, tmp_path, queries).await_termination()
     feed.minutes(9, 20, rows=300, late=4)
     running = begin(spark, feed, tmp_path, queries)
-    assert "those with a maximum have stretches apart" in running.explain()
+    assert "those with a maximum are kept separately" in running.explain()
     running.await_termination()
     feed.minutes(21, 24, rows=100)
     feed.end()

@@ -1,7 +1,7 @@
-"""Partials by the column: each kind of part as vectorised operations on its components.
+"""Partials as columns: each kind of part as vectorised operations on its components.
 
-The meaning is the monoid's in `weft.algebra`; nothing here defines another. Arrow arrays
-come in and go out; in between a column is a NumPy array where its type allows.
+The monoids in `weft.algebra` define the semantics; the operations here must agree with them. Input
+and output are Arrow arrays; in between a column is a NumPy array where its type allows.
 """
 
 from weft.algebra.ops.base import Columns, VectorOp

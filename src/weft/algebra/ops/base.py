@@ -1,4 +1,4 @@
-"""What every vectorised operation on partials promises."""
+"""The contract of vectorised operations on partials."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 from weft.algebra.monoid import Laws
 
 Columns: TypeAlias = tuple[Any, ...]
-"""A part's partials, many of them: NumPy or Arrow arrays of one length, as the operation likes."""
+"""Many partials of a part: NumPy or Arrow arrays of equal length, as the operation chooses."""
 
 Rows: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -22,9 +22,9 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 class VectorOp(ABC):
     """One kind of part over given component types, on whole columns of partials.
 
-    Law: row by row, `decode(combine(encode(a), encode(b)))` is what the monoid's `combine` gives,
-    `blank` is its identity, and `decode(encode(a))` is `a` (a null is the identity where the
-    monoid says so). Floating sums may differ in the last digits.
+    Law: row by row, `decode(combine(encode(a), encode(b)))` equals the monoid's `combine`, `blank`
+    is its identity, and `decode(encode(a))` is `a` (null is the identity where the monoid says
+    so). Floating-point sums may differ in the last digits.
     """
 
     def __init__(self, kind: str, laws: Laws, types: Sequence[pa.DataType]) -> None:
@@ -34,22 +34,22 @@ class VectorOp(ABC):
 
     @property
     def tag(self) -> Any:
-        """The operation as compiled loops know it; None where there is no compiled form."""
+        """The operation's tag for compiled loops; None if there is no compiled form."""
         return None
 
     @abstractmethod
     def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
         """One partial for every row, from the values of the arguments.
 
-        A row that `where` keeps out is the identity.
+        A row that `where` excludes gives the identity.
         """
 
     def lift_groups(
         self, arguments: Sequence[pa.Array], where: Mask | None, ids: Rows, count: int
     ) -> Columns | None:
-        """The partial of every group of rows, where that is cheaper than one for every row.
+        """The partial of every group of rows, if that is cheaper than one for every row.
 
-        None where it is not: the rows are lifted, and combined by group.
+        None if it is not: then rows are lifted one by one, and combined by group.
         """
         return None
 
@@ -59,22 +59,22 @@ class VectorOp(ABC):
 
     @abstractmethod
     def decode(self, columns: Columns) -> list[pa.Array]:
-        """One Arrow array per component, of the component's own type."""
+        """One Arrow array per component, of the component's type."""
 
     @abstractmethod
     def combine(self, older: Columns, newer: Columns) -> Columns:
-        """Row by row the combination of two columns of partials."""
+        """The combination of two columns of partials, row by row."""
 
     @abstractmethod
     def blank(self, rows: int) -> Columns:
-        """The identity, so many times."""
+        """The identity in this many rows."""
 
     def subtract(self, total: Columns, oldest: Columns) -> Columns:
-        """Row by row `total` without `oldest`; only where the laws say invertible."""
+        """`total` without `oldest`, row by row; only if the laws say invertible."""
         raise NotImplementedError(f"{self.kind} cannot be subtracted")
 
     def is_blank(self, columns: Columns) -> npt.NDArray[np.bool_]:
-        """Row by row whether the partial is the identity as far as can be told cheaply."""
+        """Whether each partial is the identity, as far as that is cheap to check."""
         return np.zeros(length(columns), dtype=bool)
 
     def take(self, columns: Columns, rows: Rows) -> Columns:
@@ -90,7 +90,7 @@ class VectorOp(ABC):
         )
 
     def concat(self, pieces: Sequence[Columns]) -> Columns:
-        """The columns end to end."""
+        """The columns concatenated."""
         return tuple(
             np.concatenate(columns)
             if isinstance(columns[0], np.ndarray)
@@ -103,11 +103,11 @@ class VectorOp(ABC):
         return tuple(column[low:high] for column in columns)
 
     def pack(self, columns: Columns) -> list[pa.Array]:
-        """The columns as Arrow arrays for storage: what they are, not what they mean."""
+        """The columns as Arrow arrays for storage, in their internal form."""
         return [column if isinstance(column, pa.Array) else pa.array(column) for column in columns]
 
     def unpack(self, arrays: Sequence[pa.Array]) -> Columns:
-        """The columns from what `pack` gave."""
+        """The columns that `pack` stored."""
         return tuple(array.to_numpy(zero_copy_only=False) for array in arrays)
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class VectorOp(ABC):
 
 
 def length(columns: Columns) -> int:
-    """How many partials the columns hold."""
+    """The number of partials in the columns."""
     return len(columns[0])
 
 
@@ -125,16 +125,16 @@ def flat(array: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 def only(array: pa.Array, where: Mask | None) -> pa.Array:
-    """The array with null for the rows that are kept out."""
+    """The array with null in the rows that `where` excludes."""
     if where is None or where.all():
         return array
-    # By row: Arrow has no null of a struct whose fields are never null.
+    # By row numbers, because Arrow cannot make a null struct if its fields are not nullable.
     rows = np.arange(len(array))
     return array.take(pa.array(rows, mask=~where))
 
 
 def rounded(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The array as one of the type; longs past 2**53 become the nearest double, as in Spark."""
+    """The array cast to a type; longs past 2**53 become the nearest double, as in Spark."""
     return array if array.type == kind else array.cast(kind, safe=not pa.types.is_floating(kind))
 
 

@@ -39,7 +39,7 @@ def bind(part: Part, types: Sequence[pa.DataType]) -> VectorOp:
     if part.kind == "try_sum":
         return TrySumDouble(part.kind, laws, kinds)
     if laws.invertible and pt.is_floating(kinds[0]):
-        laws = replace(laws, invertible=False)  # an infinity cannot be taken back
+        laws = replace(laws, invertible=False)  # an infinity cannot be subtracted
     if part.kind in ("moments", "moments4", "comoments"):
         return MomentsOp(part.kind, laws, kinds)
     numbers = number_op(part.kind, laws, kinds) if len(kinds) == 1 else None

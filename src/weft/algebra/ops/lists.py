@@ -1,4 +1,4 @@
-"""Partials that are lists: everything, the first or last n, the distinct, in order or not."""
+"""Partials that are lists: all values, the first or last n, or the distinct ones; sorted or not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = ("counts", "list", "first_n", "last_n", "set", "list_at", "first_n_at", 
 
 
 class ListOp(VectorOp):
-    """One Arrow list array; lists are joined, cut and made distinct by row numbers alone."""
+    """One Arrow list array; lists are joined, cut and deduplicated by row numbers alone."""
 
     def __init__(
         self, kind: str, laws: Laws, types: Sequence[pa.DataType], keep: int | None
@@ -26,12 +26,12 @@ class ListOp(VectorOp):
         super().__init__(kind, laws, types)
         self.keep = keep
         self.sorts = kind.endswith("_at")
-        """Whether values carry what they are ordered by."""
+        """Whether each value is stored with the value that it is ordered by."""
 
     def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
-        """A list of the row's value, or of nothing: of null, or of a row that is kept out.
+        """A list of the row's value; empty if it is null, or if `where` excludes the row.
 
-        Several values are one struct; a value that carries its order is a struct with it.
+        Several arguments form one struct; a value with its order is a struct of both.
         """
         taken = np.ones(len(arguments[0]), dtype=bool) if where is None else where
         for argument in arguments:
@@ -53,7 +53,7 @@ class ListOp(VectorOp):
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:
         array = flat(arrays[0])
-        if array.null_count:  # a null list is one of nothing
+        if array.null_count:  # a null list counts as empty
             array = pa.LargeListArray.from_arrays(
                 pa.array(_offsets(np.asarray(array.value_lengths().fill_null(0)))), array.flatten()
             )
@@ -69,7 +69,7 @@ class ListOp(VectorOp):
         return (self.joined(both, order, 2 * np.arange(rows), 2 * np.arange(1, rows + 1)),)
 
     def joined(self, lists: pa.Array, order: Int64 | None, low: Int64, high: Int64) -> pa.Array:
-        """For every range [low, high) of the lists (in `order`), one list: them end to end."""
+        """Concatenates the lists of every range [low, high), taken in the given `order`."""
         if order is not None:
             lists = lists.take(pa.array(order))
         starts = lists.offsets.to_numpy()
@@ -86,7 +86,7 @@ class ListOp(VectorOp):
         return pa.LargeListArray.from_arrays(pa.array(offsets), values, type=lists.type)
 
     def _counted(self, lists: pa.Array, at: Int64, offsets: Int64) -> pa.Array:
-        """Every list sorted by value, with equal values as one and their counts added."""
+        """Every list sorted by value, equal values merged and their counts added."""
         value, n = lists.values.field("value"), lists.values.field("n").to_numpy()
         row = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         keys = order_keys(value)[at]
@@ -102,7 +102,7 @@ class ListOp(VectorOp):
         return pa.LargeListArray.from_arrays(pa.array(cuts), pairs, type=lists.type)
 
     def _kept(self, begin: Int64, end: Int64) -> tuple[Int64, Int64]:
-        """The first or the last so many of every list."""
+        """The first or the last n elements of every list."""
         assert self.keep is not None
         if self.kind.startswith("first_n"):
             return begin, np.minimum(end, begin + self.keep)
@@ -111,7 +111,7 @@ class ListOp(VectorOp):
     def _sorted(
         self, values: pa.Array, at: Int64, row: Int64, offsets: Int64
     ) -> tuple[Int64, Int64]:
-        """Every list in the order of its keys, of equals the older first; a set keeps the first."""
+        """Every list sorted by key, the older of equals first; a set keeps only the first."""
         keys = order_keys(values.field("at") if self.sorts else values)[at]
         sort = np.lexsort((np.arange(len(at)), keys, row))
         at = at[sort]
@@ -138,7 +138,7 @@ class ListOp(VectorOp):
 
 
 def _changes(row: Int64, keys: Int64) -> npt.NDArray[np.bool_]:
-    """Where, in sorted order, the row or the key is another than before."""
+    """Where, in sorted order, the row or the key differs from the one before."""
     fresh = np.ones(len(row), dtype=bool)
     fresh[1:] = (row[1:] != row[:-1]) | (keys[1:] != keys[:-1])
     return fresh
@@ -151,7 +151,7 @@ def _offsets(lengths: npt.NDArray[Any]) -> Int64:
 
 
 def _gathered(begin: Int64, end: Int64) -> tuple[Int64, Int64]:
-    """The numbers from each begin up to its end, one stretch after the other, and the cuts."""
+    """The numbers of every range [begin, end), concatenated, and the offsets of the ranges."""
     lengths = end - begin
     offsets = _offsets(lengths)
     return np.arange(offsets[-1]) + np.repeat(begin - offsets[:-1], lengths), offsets
@@ -160,7 +160,7 @@ def _gathered(begin: Int64, end: Int64) -> tuple[Int64, Int64]:
 def list_op(
     kind: str, laws: Laws, types: Sequence[pa.DataType], options: Sequence[object]
 ) -> ListOp:
-    """The operation of a kind that keeps lists."""
+    """The operation of a kind whose partials are lists."""
     keep = options[0] if "_n" in kind else None
     assert keep is None or isinstance(keep, int)
     return ListOp(kind, laws, types, keep)

@@ -1,9 +1,9 @@
-"""Operations on numbers as types, so that a compiled loop is made and cached for each one used.
+"""Operations on numbers as types, so that Numba compiles and caches a loop for each one used.
 
-A tag is an empty named tuple: Numba tells its type apart by its class, the loop's `combine(tag, a,
-b)` is resolved when it is compiled, and the compiled code is found again on disk in the next
-process (a function as an argument would not be). Partials are tuples with one number per column.
-A tag's own columns may be followed by one more, the count of partials that were not null.
+A tag is an empty named tuple. Its class is a type to Numba, so `combine(tag, a, b)` in a loop is
+resolved at compile time, and the next process finds the compiled code in the cache on disk (with a
+function as an argument it would not). Partials are tuples with one number per column. A tag's own
+columns may be followed by one more, the count of partials that were not null.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Comoments(NamedTuple):
 
 
 class Earliest(NamedTuple):
-    """(seen, by, value...): the one with the smaller `by`, of equals the older."""
+    """(seen, by, value...): the one with the smaller `by`, the older on a tie."""
 
 
 class First(NamedTuple):
@@ -72,15 +72,15 @@ class Last(NamedTuple):
 
 
 class MaxBy(NamedTuple):
-    """(seen, by, value...): the one with the greater `by`, of equals the newer."""
+    """(seen, by, value...): the one with the greater `by`, the newer on a tie."""
 
 
 class MinBy(NamedTuple):
-    """(seen, by, value...): the one with the smaller `by`, of equals the newer."""
+    """(seen, by, value...): the one with the smaller `by`, the newer on a tie."""
 
 
 class Join(NamedTuple):
-    """(seen, low, high): two neighbouring stretches of rows as one."""
+    """(seen, low, high): joins two adjacent ranges of rows."""
 
 
 def combine(tag: Any, older: Any, newer: Any) -> Any:
@@ -104,10 +104,10 @@ def save(c: Any, i: Any, v: Any) -> Any:
 
 
 def span(c: Any, i: Any, j: Any) -> Any:
-    """Rows i up to j of the columns c, as columns of their own; only within compiled code.
+    """Rows i up to j of the columns c, as separate columns; only within compiled code.
 
-    Loops over them from 0 have no index to check for being negative, and rows taken from one array
-    at two places are two arrays to the compiler, which may then work on them in parallel.
+    Loops over them from 0 need no check for negative indexes, and two spans of one array are two
+    arrays to the compiler, which can then vectorise the loop.
     """
     raise NotImplementedError("span(...) exists in compiled code only")
 
@@ -130,7 +130,7 @@ def _less(a: Any, b: Any) -> Any:
 
 
 def _greater_float(tag: Any, a: Any, b: Any) -> Any:
-    # One max instruction, and a choice that does not lengthen the chain of those.
+    # One max instruction, and a select outside the chain of dependent instructions.
     most = b if b > a else a
     return b if b != b else most
 
@@ -234,7 +234,7 @@ def _join(tag: Any, older: Any, newer: Any) -> Any:
     return (older[0], older[1], newer[2])
 
 
-# A tag's combine by its class, and how many columns are its own.
+# By class of the tag: its combine, and the number of its own columns.
 _JOINT: dict[type, tuple[Callable[[Any, Any, Any], Any], int]] = {
     Wide: (_wide, 2),
     Moments: (_moments, 3),
@@ -292,7 +292,7 @@ def _subtract(tag: Any, total: Any, oldest: Any) -> Any:
     return None
 
 
-# Rows are never negative; as unsigned numbers they need no check for that.
+# Row numbers are never negative; as unsigned integers they need no check for that.
 _LOAD: dict[int, Callable[[Any, Any], Any]] = {
     1: lambda c, i: (c[0][uint64(i)],),
     2: lambda c, i: (c[0][uint64(i)], c[1][uint64(i)]),

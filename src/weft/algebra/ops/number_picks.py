@@ -1,4 +1,4 @@
-"""First, last, min_by, max_by over numbers: picked whole like any other, but in plain arrays."""
+"""First, last, min_by, max_by over numbers: the same picks as in `picks`, but in NumPy arrays."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ TAGS: dict[str, Any] = {
 
 
 class NumberPickOp(PickOp):
-    """Columns: whether anything was seen; what is compared, if anything is; the value; whether
-    that is not null, where it may be."""
+    """Columns: whether any row was seen; the value compared by, if any; the value; and, if it is
+    nullable, whether it is not null."""
 
     @property
     def tag(self) -> Any:
@@ -41,7 +41,7 @@ class NumberPickOp(PickOp):
 
     @property
     def _value(self) -> int:
-        """Which component is the value."""
+        """The position of the component that is the value."""
         return len(self.types) - 1
 
     def encode(self, arrays: Sequence[pa.Array]) -> Columns:

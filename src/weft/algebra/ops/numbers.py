@@ -30,7 +30,7 @@ class Rule:
     undo: Callable[[Array, Array], Array] | None = None
 
 
-# np.maximum lets NaN through, which makes it the greatest; np.fmin passes it over, likewise.
+# NaN is the greatest number: np.maximum returns NaN if either is, np.fmin the other number.
 DOUBLES: dict[str, Rule] = {
     "sum": Rule(0.0, np.add, tags.Add()),
     "product": Rule(1.0, np.multiply, tags.Multiply()),
@@ -50,9 +50,9 @@ INTEGERS: dict[str, Rule] = {
 
 
 class NumberOp(VectorOp):
-    """One number per partial, and how many partials were not null (left out for counts).
+    """One number per partial, and the count of non-null partials (left out for counts).
 
-    Null is the neutral number with a count of zero, so no step has to look for it.
+    Null is the neutral number with a count of zero, so that no step has to test for it.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class NumberOp(VectorOp):
     def lift(self, arguments: Sequence[pa.Array], where: Mask | None) -> Columns:
         if self.kind != "count":
             return self.encode([only(rounded(arguments[0], self.types[0]), where)])
-        counted = where  # which a count of rows, that has no argument, is never without
+        counted = where  # a count of rows, which has no argument, always gets a `where`
         for argument in arguments:
             counted = validity(argument) if counted is None else counted & validity(argument)
         assert counted is not None
@@ -118,9 +118,9 @@ class NumberOp(VectorOp):
 def number_op(
     kind: str, laws: Laws, types: Sequence[pa.DataType], nullable: bool = True
 ) -> NumberOp | None:
-    """The operation over numbers of a kind, if it is one over these types.
+    """The numeric operation of a kind; None if it is not numeric over these types.
 
-    Where no partial is null and no window empty (`nullable=False`), nothing need be counted.
+    If no partial is null and no window empty (`nullable=False`), no counts are needed.
     """
     if not is_number(types[0]):
         return None
@@ -129,7 +129,7 @@ def number_op(
 
 
 class TrySumDouble(VectorOp):
-    """`try_sum` of doubles, which cannot overflow: the total, and the rows counted."""
+    """`try_sum` of doubles, which cannot overflow: the total, and the count of rows."""
 
     @property
     def tag(self) -> Any:

@@ -1,4 +1,4 @@
-"""Partials that only their own library can combine (sketches): the monoid, value by value."""
+"""Partials that only their own library can combine (sketches): by the monoid, value by value."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class ObjectOp(VectorOp):
 
 
 class SketchOp(ObjectOp):
-    """Sketches of Apache DataSketches: one for every group, updated in place.
+    """Sketches of Apache DataSketches: one per group, updated in place.
 
-    One for every row would cost a kilobyte each.
+    One per row would take a kilobyte each.
     """
 
     def __init__(self, part: Part, monoid: Monoid, types: Sequence[pa.DataType]) -> None:
@@ -96,7 +96,7 @@ class SketchOp(ObjectOp):
     def _kll(self, values: pa.Array, cuts: list[int]) -> list[bytes | None]:
         from datasketches import kll_doubles_sketch
 
-        # A copy: the sketch takes no array that is read-only.
+        # A copy, because the sketch does not accept a read-only array.
         doubles = np.array(rounded(values, pa.float64()).to_numpy(zero_copy_only=False))
         sketches: list[bytes | None] = []
         for low, high in pairwise(cuts):

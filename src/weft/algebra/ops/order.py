@@ -22,8 +22,8 @@ _CANONICAL_NAN = 0x7FF8000000000000
 def order_keys(array: pa.Array) -> Int64:
     """Integers that compare as Spark compares the values: null first, NaN last, -0.0 is 0.0.
 
-    Keys of one call are comparable with each other, and equal exactly for equal values; of
-    different calls only for numbers, dates and times.
+    Keys from one call are comparable with each other, and equal if and only if the values are; keys
+    from different calls are comparable only for numbers, dates and times.
 
     >>> order_keys(pa.array([1.0, float("nan"), float("inf"), -0.0, 0.0, None])).argsort().tolist()
     [5, 3, 4, 0, 2, 1]
@@ -51,12 +51,12 @@ def order_keys(array: pa.Array) -> Int64:
 
 
 def is_integer_like(kind: pa.DataType) -> bool:
-    """Whether values of the type are integers underneath: numbers, booleans, dates and times."""
+    """Whether the type is stored as integers: integers, booleans, dates and times."""
     return bool(pt.is_integer(kind) or pt.is_boolean(kind) or pt.is_temporal(kind))
 
 
 def integers(array: pa.Array) -> Int64:
-    """The integers under an integer-like array; zero for null."""
+    """The stored integers of an integer-like array; zero for null."""
     kind = array.type
     if pt.is_temporal(kind):
         array = array.view(pa.int64() if kind.bit_width == 64 else pa.int32())
@@ -65,7 +65,7 @@ def integers(array: pa.Array) -> Int64:
 
 
 def from_integers(values: Int64, kind: pa.DataType, null: npt.NDArray[np.bool_]) -> pa.Array:
-    """The array of an integer-like type whose integers these are."""
+    """The array of an integer-like type with these stored integers."""
     mask = null if null.any() else None
     if pt.is_temporal(kind):
         plain = pa.int64() if kind.bit_width == 64 else pa.int32()
@@ -74,10 +74,9 @@ def from_integers(values: Int64, kind: pa.DataType, null: npt.NDArray[np.bool_])
 
 
 def typed(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The array as one of the type; a cast to its own costs as much as one to another.
+    """The array cast to a type; skips the cast if it has it, because Arrow would copy anyway.
 
-    Fields that are never null and those that may be are told apart by their types alone, which
-    Arrow's own cast refuses to change.
+    Types may differ only in whether fields are nullable, which Arrow's own cast refuses to change.
     """
     if array.type == kind:
         return array
@@ -95,13 +94,13 @@ def typed(array: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether values of the type fit 64 bits: integer-like, doubles, decimals to 18 digits."""
+    """Whether values of the type fit 64 bits: integer-like, doubles, decimals up to 18 digits."""
     short = pt.is_decimal(kind) and kind.precision <= 18
     return bool(is_integer_like(kind) or pt.is_floating(kind) or short)
 
 
 def numbers_of(array: pa.Array) -> npt.NDArray[Any]:
-    """The 64-bit numbers of an array of such a type; zero for null."""
+    """The 64-bit numbers of an array of a type for which `is_number`; zero for null."""
     if pt.is_floating(array.type):
         doubles = array.cast(pa.float64()).fill_null(0.0)
         return np.asarray(doubles.to_numpy(zero_copy_only=False))
@@ -109,7 +108,7 @@ def numbers_of(array: pa.Array) -> npt.NDArray[Any]:
 
 
 def array_of(values: npt.NDArray[Any], kind: pa.DataType, null: npt.NDArray[np.bool_]) -> pa.Array:
-    """The array of such a type with these 64-bit numbers."""
+    """The array of a type for which `is_number`, with these 64-bit numbers."""
     if pt.is_floating(kind):
         return typed(pa.array(values, mask=null if null.any() else None), kind)
     if pt.is_decimal(kind):
@@ -120,7 +119,7 @@ def array_of(values: npt.NDArray[Any], kind: pa.DataType, null: npt.NDArray[np.b
 
 
 def float_keys(values: npt.NDArray[np.float64]) -> Int64:
-    """The order-keeping integers of doubles: NaN of any sign is greatest, -0.0 is 0.0."""
+    """Integers in the order of the doubles: NaN of any sign is greatest, -0.0 is 0.0."""
     bits = (values + 0.0).view(np.int64)  # adding zero turns -0.0 into 0.0 and copies
     bits[np.isnan(values)] = _CANONICAL_NAN
     negative = bits < 0
@@ -149,7 +148,7 @@ def _decimal_keys(array: pa.Array) -> Int64:
 
 
 def _ranks(array: pa.Array) -> Int64:
-    """Dense ranks: the distinct values are sorted, not the rows."""
+    """Dense ranks, by sorting only the distinct values."""
     encoded = array if pt.is_dictionary(array.type) else array.dictionary_encode()
     order = pc.sort_indices(encoded.dictionary).to_numpy()
     rank = np.empty(len(order) + 1, dtype=np.int64)
@@ -160,7 +159,7 @@ def _ranks(array: pa.Array) -> Int64:
 
 
 def _struct_keys(array: pa.Array) -> Int64:
-    """Field by field, the first deciding: dense ranks of the tuples of the fields' keys.
+    """Keys of structs, ordered by the first field, then the next: dense ranks of the field keys.
 
     >>> smallest = np.iinfo(np.int64).min
     >>> _struct_keys(pa.array([{"x": smallest}, {"x": None}, {"x": smallest}])).tolist()
@@ -170,7 +169,7 @@ def _struct_keys(array: pa.Array) -> Int64:
         return np.zeros(len(array), dtype=np.int64)
     fields: list[npt.NDArray[Any]] = []
     for field in array.flatten():
-        # Apart from its key: the smallest long has the key of null.
+        # Nulls need a separate column, because the smallest long has the same key as null.
         fields += [np.asarray(field.is_valid().to_numpy(zero_copy_only=False)), order_keys(field)]
     order = np.lexsort(fields[::-1])
     changed = np.zeros(len(array), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Partials of which one is picked whole: extremes of any type, first, last, min_by, max_by."""
+"""Operations that pick one whole partial: extremes of any type, first, last, min_by, max_by."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from weft.algebra.ops.order import order_keys
 
 @dataclass(frozen=True)
 class PickRule:
-    """How a kind picks among partials that have seen anything: by which component, and of equals.
+    """How a kind picks one of the partials that have seen a row, and how it breaks ties.
 
-    `by` is the component that is compared, or None where position alone decides.
+    `by` is the component that is compared, or None if only the order of the partials counts.
     """
 
     by: int | None
     most: bool
     newer: bool
-    """Of equals the newer is kept, else the older."""
+    """Whether the newer one is kept on a tie, instead of the older."""
 
 
 CHOICES: dict[str, PickRule] = {
@@ -72,7 +72,7 @@ class PickOp(VectorOp):
         return list(columns)
 
     def seen(self, columns: Columns) -> npt.NDArray[np.bool_]:
-        """Row by row whether the partial has seen anything."""
+        """Whether each partial has seen a row."""
         first = columns[0]
         if self.kind in ("first", "last"):
             first = first.fill_null(False)
@@ -80,12 +80,12 @@ class PickOp(VectorOp):
         return np.asarray(first.is_valid().to_numpy(zero_copy_only=False), dtype=bool)
 
     def keys(self, columns: Columns) -> npt.NDArray[np.int64]:
-        """What is compared, as integers that order as Spark orders the values."""
+        """The compared values, as integers in Spark's order."""
         assert self.choice.by is not None
         return order_keys(columns[self.choice.by])
 
     def newer_wins(self, both: Columns, rows: int) -> npt.NDArray[np.bool_]:
-        """Whether each of the second so many rows is picked over the first so many."""
+        """Whether, for i < `rows`, row `rows + i` of `both` is picked over row i."""
         seen = self.seen(both)
         if self.choice.by is None:
             wins = np.full(rows, self.choice.newer)

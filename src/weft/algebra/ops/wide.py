@@ -23,7 +23,7 @@ Limbs: TypeAlias = tuple[UInt64, Int64]
 
 _ALL = (1 << 64) - 1
 _NEAR = 1.5e38
-"""Less than 2**127, from which on 128 bits wrap round, and more than any decimal."""
+"""Less than 2**127, where 128 bits overflow, and more than any decimal."""
 
 
 def limbs(array: pa.Array) -> Limbs:
@@ -60,7 +60,7 @@ def take_away(a: Limbs, b: Limbs) -> Limbs:
 
 
 def fits(value: Limbs, kind: pa.DataType) -> npt.NDArray[np.bool_]:
-    """Whether each number can be of the type: a 64-bit integer, or a decimal of its precision."""
+    """Whether each number fits the type: a 64-bit integer, or a decimal of its precision."""
     low, high = value
     if not pt.is_decimal(kind):
         return np.asarray(high == low.view(np.int64) >> 63)
@@ -84,20 +84,20 @@ def to_arrow(value: Limbs, kind: pa.DataType, null: npt.NDArray[np.bool_]) -> pa
 
 
 class WideSum(VectorOp):
-    """`sum` and `try_sum` of integers and decimals: exact, whatever the order of adding.
+    """`sum` and `try_sum` of integers and decimals: exact in any order of adding.
 
-    Columns: low, high, how many partials were not null, and for `try_sum` the rows counted and how
-    many partials had overflowed before; of the longest decimals, the total as a double too. Only
-    an answer can overflow, never a step on the way to it: then `sum` is an error, as in Spark with
-    ANSI on, and `try_sum` null.
+    Columns: low, high, the count of non-null partials, and for `try_sum` the count of rows and of
+    partials that had overflowed before; for the longest decimals, also the total as a double. Only
+    an answer can overflow, never an intermediate result: then `sum` is an error, as in Spark with
+    ANSI mode, and `try_sum` is null.
     """
 
     def __init__(self, kind: str, laws: Laws, types: Sequence[pa.DataType]) -> None:
         super().__init__(kind, laws, types)
         self.tries = kind == "try_sum"
         self.near = bool(pt.is_decimal(types[0]) and types[0].precision > 36)
-        """Whether totals may leave 128 bits, and come back as other numbers: then the last column
-        is the total as a double, which tells."""
+        """Whether totals may overflow 128 bits and wrap around: then the last column, the total as
+        a double, shows it."""
 
     @property
     def tag(self) -> Wide | None:

@@ -1,7 +1,7 @@
 """Combine slices into answers: one structure per file, and a registry of them.
 
-Imports only earlier stages; no Spark. `make` gives a structure over any aggregate, slide by slide;
-`batch` answers everything at once by one, compiled.
+Imports only earlier stages; no Spark. `make` returns a structure over any aggregate that works
+slide by slide; `batch` computes all answers of a batch at once, with compiled loops.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from weft.engine.finals.registry import make as make
     from weft.engine.finals.registry import servers as servers
 
-# Public names and where they live, loaded on first use: a plan needs `choose` and not Numba.
+# Public names and their modules, imported on first use: planning needs `choose` but not Numba.
 _PUBLIC = {
     "Card": "contract",
     "Choice": "auto",

@@ -1,4 +1,4 @@
-"""`auto`: which structure serves a need best, and why."""
+"""`auto`: which structure is best for a use, and why."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from weft.engine.finals.registry import BLOCKS, refuse_unserved, servers
 from weft.errors import FinalsError
 
 Form = Literal["batch", "slides", "stream"]
-"""All slices at hand at once; batches of slides over numbers in memory; state kept in pieces."""
+"""All slices at once; batches of slides over numbers in memory; or state stored in pieces."""
 
 FEW_SLICES = 8
-"""Up to so many slices in a window, folding them is as fast as anything else."""
+"""Up to this many slices in a window, folding them is as fast as any structure."""
 SWEEPS = 2
-"""Up to so many queries are swept one by one over a batch: a row swept costs 1.3 ns, one prepared
-in blocks 3 to 4 ns, and an answer the same either way (measured, doubles, one core)."""
+"""Up to this many queries are swept one by one over a batch: sweeping a row takes 1.3 ns, preparing
+it in blocks 3 to 4 ns, and an answer the same either way (measured, doubles, one core)."""
 SUFFIXES_PER_RANGE = 6
-"""A suffix renewed costs 0.4 ns, a slide of one range's own two stacks 2 to 3 ns."""
+"""Updating a suffix takes 0.4 ns, a slide of two stacks for one range 2 to 3 ns."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A structure by name, and the reason in words for `explain`."""
+    """A structure by name, and the reason for it, shown by `explain`."""
 
     structure: str
     reason: str
@@ -41,11 +41,11 @@ def choose(
     keys: int = 1,
     numbers: bool = True,
 ) -> Choice:
-    """The structure for so many ranges over windows of so many slices, for so many keys.
+    """The structure for this number of ranges, slices per window and keys.
 
-    `window` is the slices in the longest window, None if nothing is known of it. `numbers` says
-    whether compiled loops know the partials; others are combined by slower code, which makes every
-    combine count.
+    `window` is the number of slices in the longest window, None if unknown. `numbers` says whether
+    compiled loops can handle the partials; others are combined by slower code, so that the number
+    of combines decides.
 
     >>> laws = Laws(commutative=True, invertible=False, idempotent=True)
     >>> print(choose(laws, window=256))
@@ -66,7 +66,7 @@ def choose(
 
 
 def named(structure: str, laws: Laws, kind: str) -> Choice:
-    """The structure that was asked for by name, unless it cannot serve the aggregate.
+    """The structure requested by name; an error if it cannot serve the aggregate.
 
     >>> print(named("flatfit", Laws(commutative=True, invertible=False, idempotent=True), "max"))
     flatfit: as asked for

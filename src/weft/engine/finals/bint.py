@@ -1,4 +1,4 @@
-"""B-Int: base intervals, dyadic stretches of slices at every level."""
+"""B-Int: base intervals, which are dyadic runs of slices at every level."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from weft.engine.finals.contract import Card, Final
 class BInt(Final):
     """Level l holds the combinations of 2^l slices that begin at multiples of 2^l.
 
-    An insert completes the intervals that end with it, and no others, so it costs one combine on
-    average; an answer walks its range in the longest complete intervals, at most 2 log n of them.
+    An insert completes only the intervals that end with it, so it costs one combine on average; an
+    answer covers its range by the longest complete intervals, at most 2 log n of them.
     Level l is a ring of `leaves / 2^l` cells, after those of the levels below it.
 
     >>> from weft.algebra.extremes import MAX
@@ -49,14 +49,14 @@ class BInt(Final):
         self._complete(position, position)
 
     def _complete(self, position: int, newest: int) -> None:
-        """Combine anew the intervals with `position` that end at or before `newest`."""
+        """Recompute the intervals that contain `position` and end at or before `newest`."""
         level = 1
         while self.leaves >> level:
             half = 1 << (level - 1)
             start = position >> level << level
             if start + 2 * half - 1 > newest:
-                return  # nor is any longer one complete
-            if start >= self.first:  # else no answer will look at it
+                return  # longer ones are not complete either
+            if start >= self.first:  # otherwise no answer reads it
                 left = self.intervals.get(self._cell(level - 1, start))
                 right = self.intervals.get(self._cell(level - 1, start + half))
                 self.intervals.put(self._cell(level, start), self.algebra.combine(left, right))
@@ -101,7 +101,7 @@ class BInt(Final):
 
     @staticmethod
     def _meets(low: int, count: int, live: range, ring: int) -> bool:
-        """Whether the ring's slots low.. (count of them) have one of the live intervals."""
+        """Whether any of `count` slots of the ring, from `low` on, holds a live interval."""
         gone = (low - live.start) % ring
         return gone < len(live) or ring - gone < count
 

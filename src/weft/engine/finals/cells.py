@@ -1,4 +1,4 @@
-"""Where a structure keeps its partials: numbered cells, in memory or in pieces."""
+"""Where a structure stores its partials: numbered cells, in memory or in pieces of state."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Cells(Protocol):
     def put(self, slot: int, cell: Any) -> None: ...
 
     def move(self, moves: Mapping[int, int]) -> None:
-        """Keep only the cells named by `moves`, each under its new number."""
+        """Keep only the cells in `moves`, each under its new number."""
 
 
 class Store(Protocol):
-    """Gives a structure its cells by name."""
+    """Provides a structure with its cells, by name."""
 
     def cells(self, name: str) -> Cells:
         """Cells that hold partials."""

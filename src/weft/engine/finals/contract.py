@@ -1,4 +1,4 @@
-"""What every final structure promises: slices in, in order; answers over the newest ones out."""
+"""The contract of final structures: insert slices in order, get answers over the newest ones."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from weft.engine.finals.cells import Cells, MemoryStore, Store
 from weft.errors import FinalsError
 
 Starts = Literal["any", "newest", "oldest"]
-"""Which ranges a structure answers: any within what it holds; any that ends at the newest slice;
-or only all that it holds."""
+"""Which ranges a structure answers: any range of the slices it holds; any that ends at the newest
+slice; or only all slices it holds."""
 
 
 class Algebra(Protocol):
-    """What a structure needs of an aggregate. A `Monoid` is one; so is every `VectorOp`.
+    """What a structure needs from an aggregate. Every `Monoid` and every `VectorOp` is one.
 
     `combine(older, newer)` is associative with `identity` as its neutral element. No structure
     swaps its operands unless `laws.commutative` says that it may.
@@ -41,7 +41,7 @@ class Algebra(Protocol):
 
 @dataclass(frozen=True)
 class Card:
-    """What one should know of a structure before choosing it; n is the slices in the window."""
+    """Properties of a structure, for choosing one; n is the number of slices in the window."""
 
     name: str
     title: str
@@ -54,7 +54,7 @@ class Card:
     worst: str
     """Combines in the worst slide with one range."""
     space: str
-    """Partials (and pointers) held."""
+    """Partials (and pointers) stored."""
     late: str
     """What merging a late partial into a slice costs."""
     paper: str
@@ -69,15 +69,15 @@ class Final(ABC):
 
     Law: `answer(start)` equals folding `combine` over the partials at positions `start` up to
     `end`, older first, each with its late partials merged. Positions `[first, end)` are held;
-    `insert` appends at `end`, `evict(before)` drops what is older. Windows are ranges of
-    positions and may hold a different number of slices every time. The structure grows as needed;
-    a capacity equal to the longest window makes it never grow.
+    `insert` appends at `end`, `evict(before)` drops older ones. Windows are ranges of positions,
+    and each may have a different number of slices. The structure grows as needed; with a capacity
+    of the longest window it never grows.
     """
 
     card: ClassVar[Card]
     overwrites: ClassVar[bool] = False
-    """Whether stored partials are replaced by aggregates, so that a late partial of an aggregate
-    that does not commute needs the originals to be kept beside them."""
+    """Whether aggregates replace the stored partials; then merging a late partial of a
+    non-commutative aggregate requires that the originals are kept as well."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Final(ABC):
         self.algebra = algebra
         self.capacity = capacity
         self.origin = first
-        """The first position ever held: a range may begin before it, there was nothing."""
+        """The first position ever held: ranges may start before it, where there were no slices."""
         self.first = first
         self.end = first
         self.store: Store = MemoryStore() if store is None else store
@@ -107,7 +107,7 @@ class Final(ABC):
         self.originals: Cells | None = self.store.cells("originals") if keeps else None
         self._open()
 
-    # What a caller does.
+    # For callers.
 
     def insert(self, partial: Any) -> int:
         """Append the next slice's partial; return its position."""
@@ -121,7 +121,7 @@ class Final(ABC):
         return position
 
     def evict(self, before: int) -> None:
-        """Let go of the slices at positions below `before`."""
+        """Remove the slices at positions below `before`."""
         if before > self.end:
             raise FinalsError(
                 f"evict(before={before}) of {self.card.name} is past the newest slice: "
@@ -132,7 +132,7 @@ class Final(ABC):
             self._evict(previous)
 
     def answer(self, start: int | None = None, end: int | None = None) -> Any:
-        """The combination of the slices `[start, end)`; without them, of all that is held."""
+        """The combination of the slices `[start, end)`, by default of all slices held."""
         if start is not None and start < self.first and self.first > self.origin:
             raise FinalsError(
                 f"start={start} of {self.card.name} was evicted: accepted are positions from "
@@ -155,7 +155,7 @@ class Final(ABC):
         return self._answer(start, end)
 
     def merge(self, position: int, late: Any) -> None:
-        """Combine a late partial into the slice at `position`, as if it had come in time."""
+        """Combine a late partial into the slice at `position`, as if it had been on time."""
         if not self.first <= position < self.end:
             raise FinalsError(
                 f"position={position} of {self.card.name} is not held: accepted are "
@@ -173,17 +173,17 @@ class Final(ABC):
 
     @property
     def held(self) -> int:
-        """How many slices are held."""
+        """The number of slices held."""
         return self.end - self.first
 
     def space(self) -> int:
-        """Partials and pointers for which room is made, as the papers count space."""
+        """Partials and pointers for which space is allocated, as the papers count space."""
         return self._space() + (self.capacity if self.originals is not None else 0)
 
-    # State as numbers, for saving; the cells are saved by their store.
+    # Saving and restoring; the cells are saved by their store.
 
     def numbers(self) -> dict[str, int]:
-        """The structure's own state besides its cells: name to integer."""
+        """The structure's state besides its cells: integers by name."""
         return {
             "first": self.first,
             "end": self.end,
@@ -193,27 +193,27 @@ class Final(ABC):
         }
 
     def restore_numbers(self, numbers: Mapping[str, int]) -> None:
-        """Take back what `numbers` gave; the cells come from the store."""
+        """Restore what `numbers` returned; the cells come from the store."""
         for name in self.numbers():
             setattr(self, name, numbers[name])
 
     def is_live(self, cells: str, low: int, high: int) -> bool:
-        """Whether any slot from low up to high of the named cells may still be read."""
+        """Whether any slot in `[low, high)` of the named cells may still be read."""
         return cells == "registers" or self._ring_is_live(low, high)
 
     def _ring_is_live(self, low: int, high: int) -> bool:
-        """Whether a ring's slots from low up to high have one of a slice that is held."""
+        """Whether any slot in `[low, high)` of a ring belongs to a slice that is held."""
         high = min(high, self.capacity)
         gone = (low - self.first) % self.capacity  # slots from the oldest to `low`
         return (
             low < high and self.held > 0 and (gone < self.held or low + self.capacity - gone < high)
         )
 
-    # What a structure does.
+    # For implementations.
 
     @abstractmethod
     def _open(self) -> None:
-        """Take cells from the store."""
+        """Get the cells from the store."""
 
     @abstractmethod
     def _insert(self, position: int, partial: Any) -> None: ...
@@ -234,7 +234,7 @@ class Final(ABC):
         return {}
 
     def _rings(self) -> tuple[Cells, ...]:
-        """The cells laid out as rings of `capacity`, which growing lays out anew."""
+        """The cells that are rings of `capacity`, which are rearranged when it grows."""
         return ()
 
     def _resize(self, capacity: int) -> None:

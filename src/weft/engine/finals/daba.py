@@ -1,4 +1,4 @@
-"""DABA lite: two stacks whose flip is spread over the slides, so that none is slow."""
+"""DABA lite: two stacks whose flip is spread over the slides, so that no slide is slow."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class DABA(Final):
         [back, end)     raw
 
     and two registers hold the combinations of `[right, back)` and `[back, end)`. Every insert and
-    evict moves the cuts by one step, which combines at most twice; when the left part has met
-    `back`, the parts are renamed without touching any partial.
+    evict moves the cuts by one step, which combines at most twice; when `left` reaches `back`, the
+    parts are renamed without changing any partial.
 
     >>> from weft.algebra.extremes import MAX
     >>> final = DABA(MAX, capacity=3)
@@ -56,13 +56,13 @@ class DABA(Final):
         self.left = self.right = self.accum = self.back = self.first
 
     def _join(self, older: Any, newer: Any) -> Any:
-        """The combination of two of which either may be of no slices at all (None)."""
+        """The combination of two partials, either of which may be of no slices (None)."""
         if older is None:
             return newer
         return older if newer is None else self.algebra.combine(older, newer)
 
     def _at(self, position: int, until: int) -> Any:
-        """The queue's partial at a position, or None where its part has ended."""
+        """The queue's partial at a position, or None from `until` on."""
         return self.queue.get(position % self.capacity) if position < until else None
 
     def _insert(self, position: int, partial: Any) -> None:
@@ -71,20 +71,20 @@ class DABA(Final):
         self._step(position + 1)
 
     def _evict(self, previous: int) -> None:
-        # Slices leave one by one, because each pays for one step of the next flip.
+        # Evict slices one by one, because each does one step of the next flip.
         for first in range(previous + 1, self.first + 1):
             self.first = first
             self._step(self.end)
 
     def _settle(self, end: int) -> None:
-        """Everything up to `end` is front; both registers are of no slices."""
+        """Make everything up to `end` the front; both registers become empty."""
         self.left = self.right = self.accum = self.back = end
         self.registers.put(_MIDDLE, None)
         self.registers.put(_BACK, None)
 
     def _step(self, end: int) -> None:
-        """Move the cuts by one, `end` being one past the newest slice."""
-        if self.first == self.back:  # no front: what is held must be a single slice
+        """Move the cuts by one step; `end` is one past the newest slice."""
+        if self.first == self.back:  # no front: at most a single slice is held
             self._settle(end)
             return
         if self.left == self.back:  # the next flip begins
@@ -107,7 +107,7 @@ class DABA(Final):
         return self._join(self._at(start, self.back), self.registers.get(_BACK))
 
     def _reach(self, position: int) -> int:
-        """One past the last slice that the queue's partial at a position takes in."""
+        """One past the last slice that the queue's partial at a position includes."""
         if position < self.left or self.accum <= position < self.back:
             return self.back
         return self.right if position < self.right else position + 1
@@ -138,7 +138,7 @@ class DABA(Final):
     def _after(self, position: int) -> Any:
         """The combination of the slices after a position, up to where its partial reaches."""
         following = self._at(position + 1, self._reach(position))
-        if position + 1 == self.left < self.right:  # that one reaches only up to `right`
+        if position + 1 == self.left < self.right:  # the next partial reaches only up to `right`
             return self._join(following, self.registers.get(_MIDDLE))
         return following
 

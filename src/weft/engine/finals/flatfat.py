@@ -9,12 +9,12 @@ from weft.engine.finals.contract import Card, Final
 
 
 class FlatFAT(Final):
-    """Every inner node combines its two children; an insert renews one path to the root.
+    """Every inner node combines its two children; an insert updates one path to the root.
 
     Node 1 is the root, the children of node i are 2i and 2i + 1, leaf s is node `leaves + s`. The
-    ring has `capacity` leaves of the tree's power of two. Nothing is renewed when slices leave:
-    no answer looks at a node that has a leaf which is not held, except the root, and that only
-    when the whole ring is held and its order does not matter or begins at leaf 0.
+    ring uses `capacity` of the `leaves`, a power of two. Evicting slices updates nothing: no answer
+    reads a node above a leaf that is not held, except the root, and that only if the whole ring is
+    held and the aggregate commutes or the oldest slice is at leaf 0.
 
     >>> from weft.algebra.extremes import MAX
     >>> final = FlatFAT(MAX, capacity=4)
@@ -47,13 +47,13 @@ class FlatFAT(Final):
         self._renew(leaf)
 
     def _renew(self, node: int) -> None:
-        """Combine anew every node above this one."""
+        """Recompute every node above this one."""
         while node > 1:
             node >>= 1
             self.nodes.put(node, self._join(self.nodes.get(2 * node), self.nodes.get(2 * node + 1)))
 
     def _join(self, left: Any, right: Any) -> Any:
-        """The combination of two nodes, of which one or both may not have been written yet."""
+        """The combination of two nodes, either of which may not have been written yet."""
         if left is None:
             return right
         return left if right is None else self.algebra.combine(left, right)

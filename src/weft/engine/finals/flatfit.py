@@ -1,4 +1,4 @@
-"""FlatFIT: a ring of partials and pointers that skip what was combined before."""
+"""FlatFIT: a ring of partials, and pointers that skip slices that were combined before."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from weft.engine.finals.contract import Card, Final
 class FlatFIT(Final):
     """Slot s holds the combination of the slices from its own up to the one it points to.
 
-    An answer follows the pointers from its start to the newest slice, then lets every slot on
+    An answer follows the pointers from its start to the newest slice, then makes every slot on
     the way, except the start, point past the newest (FlatFIT Algorithm 1; operands in order,
-    older first, which the paper's listing reverses). With one range at most three slots are on
-    the way, except once per window, when no slot skips anything: that wReset runs backwards over
-    the ring without a stack (section 3.3).
+    older first, which the paper's listing reverses). With one range there are at most three slots
+    on the way, except once per window, when no slot skips anything: this wReset runs backwards
+    over the ring without a stack (section 3.3).
 
     >>> from weft.algebra.extremes import MAX
     >>> final = FlatFIT(MAX, capacity=5)
@@ -43,9 +43,9 @@ class FlatFIT(Final):
         self.partials: Cells = self.store.cells("partials")
         self.pointers: Cells = self.store.pointers("pointers")
         self.skips_until = self.first - 1
-        """The newest position whose slot skips any other."""
+        """The newest position whose slot skips others."""
         self.deepest = 0
-        """The most positions that ever waited on the stack, as the paper counts them."""
+        """The greatest number of positions ever on the stack, as the paper counts them."""
 
     def _insert(self, position: int, partial: Any) -> None:
         slot = position % self.capacity
@@ -86,7 +86,7 @@ class FlatFIT(Final):
         return self.algebra.combine(self.partials.get(start % self.capacity), total)
 
     def _reach(self, position: int) -> int:
-        """One past the last slice that the slot's partial takes in."""
+        """One past the last slice that the slot's partial includes."""
         slot = position % self.capacity
         pointer: int = self.pointers.get(slot)
         return position + (pointer - slot - 1) % self.capacity + 1
@@ -98,7 +98,7 @@ class FlatFIT(Final):
             slot = older % self.capacity
             if self.originals is None:
                 self.partials.put(slot, self.algebra.combine(self.partials.get(slot), late))
-            else:  # begin again with the slice alone; the next answer over it skips anew
+            else:  # restart with the slice alone; the next answer over it adds skips again
                 self.partials.put(slot, self.originals.get(slot))
                 self.pointers.put(slot, (older + 1) % self.capacity)
 

@@ -1,4 +1,4 @@
-"""One row of partials per slice, one lane per key: the algebra of lockstep."""
+"""One row of partials per slice, one lane per key, all keys combined in lockstep."""
 
 from __future__ import annotations
 

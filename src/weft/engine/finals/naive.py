@@ -1,4 +1,4 @@
-"""Naive: keep the partials, fold them anew for every answer."""
+"""Naive: keep the partials, fold them again for every answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weft.engine.finals.contract import Card, Final
 
 
 class Naive(Final):
-    """A ring of partials; an answer folds its range from scratch. The oracle of all others.
+    """A ring of partials; an answer folds its range from scratch. Tests compare all others with it.
 
     >>> from weft.algebra.extremes import MAX
     >>> final = Naive(MAX)

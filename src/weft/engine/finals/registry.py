@@ -1,4 +1,4 @@
-"""Every structure by name, what it needs, and how one is made."""
+"""Every structure by name, with its card, and a factory for structures."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ BLOCKS = Card(
 
 
 def structure(name: str) -> type[Final]:
-    """The structure of a name.
+    """The structure with this name.
 
     >>> structure("daba").card.worst
     '6'
@@ -95,7 +95,7 @@ def refuse_unserved(name: str, laws: Laws, kind: str) -> None:
 
 
 def check_name(name: str) -> str:
-    """The name of a structure, `blocks` or `auto`; an error that lists them otherwise.
+    """Return `name` if it is a structure, `blocks` or `auto`; else an error that lists them.
 
     >>> check_name("flatfit")
     'flatfit'
@@ -109,7 +109,7 @@ def check_name(name: str) -> str:
 
 
 def cards() -> tuple[Card, ...]:
-    """Every structure's card, in the order in which they are told."""
+    """Every structure's card, in the order of the documentation."""
     return (*(made.card for made in STRUCTURES.values()), BLOCKS)
 
 

@@ -9,10 +9,10 @@ from weft.engine.finals.contract import Card, Final
 
 
 class Shift(Final):
-    """`S_t[r] = S_{t-1}[r - 1] combine x_t`: an insert renews every start, an answer only reads.
+    """`S_t[r] = S_{t-1}[r - 1] combine x_t`: an insert updates every start, an answer only reads.
 
-    One combine per slide and start, in order, and without a branch: over numbers it runs at the
-    speed of memory. With every range from 1 to n wanted nothing does less; with few it is wasteful.
+    One combine per slide and start, in order, and without a branch: over numbers it runs at memory
+    speed. For all ranges from 1 to n no structure does less work; for few ranges it is wasteful.
 
     >>> from weft.algebra.extremes import MAX
     >>> final = Shift(MAX, capacity=3)

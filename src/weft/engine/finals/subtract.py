@@ -1,4 +1,4 @@
-"""Subtract on evict: one running total, for aggregates that can be taken back."""
+"""Subtract on evict: one running total, for invertible aggregates."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _TOTAL = 0
 
 
 class Subtract(Final):
-    """Adds what comes and takes back what leaves: two operations per slide, whatever the window.
+    """Adds new slices and subtracts evicted ones: two operations per slide for any window.
 
     Only for aggregates that commute and invert exactly: counts and sums of integers and decimals.
-    Taking back cannot tell a total of nothing from a total of zero, so the slices that hold
-    anything are counted beside it.
+    Subtraction cannot distinguish an empty total from a total of zero, so the non-empty slices are
+    counted as well.
 
     >>> from weft.algebra.sums import SUM
     >>> final = Subtract(SUM, capacity=2)
@@ -44,7 +44,7 @@ class Subtract(Final):
         self.partials: Cells = self.store.cells("partials")
         self.registers: Cells = self.store.cells("registers")
         self.present = 0
-        """How many held slices are not the identity."""
+        """The number of slices held that are not the identity."""
 
     def _is_something(self, partial: Any) -> bool:
         empty = getattr(self.algebra, "is_identity", None)
@@ -55,7 +55,7 @@ class Subtract(Final):
         self.present += self._add(partial)
 
     def _add(self, partial: Any) -> bool:
-        """Add to the total what is something; whether it was."""
+        """Add the partial to the total unless it is the identity; return whether it was added."""
         if not self._is_something(partial):
             return False
         total = self.registers.get(_TOTAL)

@@ -13,8 +13,8 @@ _BACK = 0
 class TwoStacks(Final):
     """Slices before `middle` hold the combination from themselves to `middle`; later ones are raw.
 
-    One register holds the combination of the raw ones, so an answer is one combine. When the
-    front has run out, the raw slices become the new front, in one walk backwards: once per window.
+    One register holds the combination of the raw ones, so an answer is one combine. When the front
+    is used up, the raw slices become the new front, in one backward pass: once per window.
 
     >>> from weft.algebra.extremes import MAX
     >>> final = TwoStacks(MAX, capacity=3)
@@ -64,7 +64,7 @@ class TwoStacks(Final):
         self._suffixes(end - 2, start, self.queue)
 
     def _suffixes(self, newest: int, oldest: int, source: Cells) -> None:
-        """Renew the suffix aggregates of newest down to oldest from the partials in `source`."""
+        """Recompute the suffix aggregates of newest down to oldest, from the partials `source`."""
         if newest < oldest:
             return
         total = self.queue.get((newest + 1) % self.capacity)

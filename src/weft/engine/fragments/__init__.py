@@ -1,4 +1,4 @@
 """From a row to its fragment: which of many predicates it satisfies, as one number.
 
-Read `domain`, `formula`, `atoms`, `clusters`, `fragments`; `safety` says what may fail on a row.
+Read `domain`, `formula`, `atoms`, `clusters`, `fragments`; `safety` decides what may fail on a row.
 """

@@ -20,10 +20,9 @@ States: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class IntervalIndex:
-    """A value's place among boundaries: state i means that i of them are not greater.
+    """The interval between sorted boundaries that a value lies in: state i has i boundaries <= it.
 
-    Nulls have a state of their own, after the others, or share state 0 where no test tells the
-    two apart.
+    Null has a separate state after the others, or shares state 0 if no test distinguishes the two.
 
     >>> index = IntervalIndex("volume", Domain("int", "integer"), (50, 51, 90), null_state=4)
     >>> index.states(pa.array([49, 50, 60, 90, None])).tolist()
@@ -37,12 +36,12 @@ class IntervalIndex:
 
     @property
     def sql(self) -> str:
-        """What is computed for every row."""
+        """The expression that is computed for every row."""
         return self.expression
 
     @property
     def count(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return max(len(self.boundaries), self.null_state) + 1
 
     def truth(self, test: Test) -> Bools:
@@ -62,7 +61,7 @@ class IntervalIndex:
 
 @dataclass(frozen=True)
 class Condition:
-    """Whether an opaque condition is FALSE, TRUE or null, as far as its tests tell them apart."""
+    """Whether an opaque condition is FALSE, TRUE or null, if its tests distinguish these."""
 
     condition: str
     state_of: tuple[int, int, int]
@@ -70,12 +69,12 @@ class Condition:
 
     @property
     def sql(self) -> str:
-        """What is computed for every row."""
+        """The expression that is computed for every row."""
         return self.condition
 
     @property
     def count(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return max(self.state_of) + 1
 
     def truth(self, test: Test) -> Bools:
@@ -97,7 +96,7 @@ Atom = IntervalIndex | Condition
 
 
 def atoms_of(tests: Iterable[Test]) -> dict[str, Atom]:
-    """The atoms that some tests are tests of, by name."""
+    """The atoms that these tests refer to, by name."""
     grouped: dict[str, list[Test]] = {}
     for test in dict.fromkeys(tests):
         grouped.setdefault(test.atom, []).append(test)
@@ -115,7 +114,7 @@ def _atom(tests: Sequence[Test]) -> Atom:
     found = {end for test in of_value for span in test.spans for end in span if end is not None}
     boundaries = tuple(sorted(found))
     least = len(boundaries)
-    # A null cannot be told from the least values if every test says the same of both.
+    # Null needs no separate state if every test has the same result for it as for the least values.
     lonely = any(bool(_truth(test, boundaries, 0, least + 1)[0]) != test.null for test in of_value)
     return IntervalIndex(
         first.expression, first.domain, boundaries, null_state=least + 1 if lonely else 0

@@ -1,9 +1,9 @@
-"""Clusters: predicates with so few atoms that a table maps their states to what is satisfied.
+"""Clusters: predicates over few atoms, with a table from atom states to the predicates satisfied.
 
-The cross product of all atoms has far more combinations than rows have signatures, and no table
-holds it. But a predicate looks at two or three atoms, and predicates that look at the same ones
-can share a table. Since clusters part the predicates, a row's classes, one per cluster, say the
-same as its signature.
+The cross product of all atoms is far too large for one table, although few of its combinations
+occur. But a predicate depends on only two or three atoms, and predicates that depend on the same
+ones can share a table. Each predicate is in one cluster, so the classes of a row, one per cluster,
+determine its signature.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Int32: TypeAlias = npt.NDArray[np.int32]
 class Cluster:
     """Some predicates, their atoms, and the class of every combination of states.
 
-    An atom's states are first made coarser, to what these predicates tell apart; the coarse
-    states, `widths` bits each and the first atom lowest, are the position in `table`. Class 0
-    satisfies none of the predicates.
+    An atom's states are first mapped to coarse states: those that these predicates distinguish.
+    The coarse states, `widths` bits each and the first atom in the lowest bits, are the position
+    in `table`. Class 0 satisfies none of the predicates.
     """
 
     predicates: tuple[int, ...]
     atoms: tuple[str, ...]
     coarse: tuple[States, ...]
-    """Of each atom, the coarse state of each state."""
+    """For each atom, the coarse state of each state."""
     widths: tuple[int, ...]
     table: Int32
     members: Bools
@@ -42,12 +42,12 @@ class Cluster:
 
     @property
     def width(self) -> int:
-        """Bits of a class."""
+        """The bits that a class takes."""
         return max(1, (len(self.members) - 1).bit_length())
 
     @property
     def is_plain(self) -> bool:
-        """Whether the one atom's coarse state is the class."""
+        """Whether there is one atom, whose coarse state is the class."""
         if len(self.atoms) > 1:
             return False
         used = int(self.coarse[0].max()) + 1
@@ -65,13 +65,13 @@ class Cluster:
 
 @dataclass
 class _Draft:
-    """A cluster as it grows: what its tests tell apart of each atom."""
+    """A cluster under construction: the coarse states of each atom that its tests distinguish."""
 
     coarse: dict[str, States] = field(default_factory=dict)
     predicates: list[int] = field(default_factory=list)
 
     def refined(self, wanted: Sequence[tuple[str, Bools]]) -> dict[str, States]:
-        """The coarse states with further tests."""
+        """The coarse states after adding further tests."""
         found = dict(self.coarse)
         for name, truth in wanted:
             old = found.get(name)
@@ -81,7 +81,7 @@ class _Draft:
 
 
 def bits(coarse: Mapping[str, States]) -> int:
-    """Bits of a position in the table of these coarse states."""
+    """The bits of a position in the table of these coarse states."""
     return sum(_width(states) for states in coarse.values())
 
 
@@ -94,7 +94,7 @@ def build_clusters(
 ) -> tuple[list[Cluster], list[int]]:
     """Clusters of the predicates, each with a table of at most `2 ** most_bits` entries.
 
-    The second list has the predicates that need a longer one even by themselves.
+    The second list has the predicates that would need a larger table even alone.
     """
     truths: dict[Test, Bools] = {}
     wanted: dict[int, list[tuple[str, Bools]]] = {}
@@ -111,7 +111,7 @@ def build_clusters(
             unfit.append(number)
             continue
         support = {name for name, _ in wanted[number]}
-        # The latest drafts are the likely ones: neighbours in this order look at the same atoms.
+        # Try the latest drafts only: neighbours in this order mostly have the same atoms.
         for draft in reversed(drafts[-_TRIED:]):
             fresh = support - draft.coarse.keys()
             if fresh == support:
@@ -131,18 +131,18 @@ def build_clusters(
 
 
 _TRIED = 16
-# Bits of a table that may get further atoms: one table is better than two, but not where many
-# states of one atom come times many of another. Conditions, which have two or three, may always.
+# Limits, in bits, of a table that further atoms are added to: one table is better than two, unless
+# two atoms with many states multiply. The limit is larger for atoms with two or three states.
 _SMALL, _MEDIUM, _FLAG = 10, 14, 3
 
 
 def _in_order(
     wanted: Mapping[int, list[tuple[str, Bools]]], atoms: Mapping[str, Atom]
 ) -> list[int]:
-    """Predicates with the largest atoms first, those with the same atoms together.
+    """Predicates with the largest atoms first, those with the same atoms adjacent.
 
-    Among equals by where their tests turn, so that a cluster that cannot take all takes those
-    with constants in common, or close together.
+    Ties are ordered by where the tests change their result, so that a cluster that cannot hold all
+    of them gets those with equal or similar constants.
     """
 
     def key(number: int) -> tuple[list[tuple[int, str]], tuple[int, ...]]:
@@ -158,7 +158,7 @@ def _finish(
     names = tuple(draft.coarse)
     coarse = tuple(draft.coarse[name] for name in names)
     widths = tuple(_width(states) for states in coarse)
-    # One axis per atom, the last varying fastest, so that the first atom is the lowest bits.
+    # One axis per atom in reverse order, so that the first atom is in the lowest bits.
     axes = {name: len(names) - 1 - position for position, name in enumerate(names)}
     one_of = {name: np.unique(draft.coarse[name], return_index=True)[1] for name in names}
 
@@ -183,7 +183,7 @@ def _finish(
 
 
 def _used(coarse: Sequence[States], widths: Sequence[int]) -> Bools:
-    """Which positions of the table a row can have."""
+    """Which positions of the table can occur."""
     grids = [np.arange(1 << w) <= states.max() for states, w in zip(coarse, widths, strict=True)]
     return reduce(lambda low, high: (high[:, None] & low[None, :]).ravel(), grids)
 
@@ -193,11 +193,11 @@ def _classes(packed: npt.NDArray[np.uint8], count: int, used: Bools) -> tuple[In
     packed[:, ~used] = 0
     rows = np.ascontiguousarray(packed.T)
     nothing = np.zeros((1, rows.shape[1]), dtype=np.uint8)
-    rows = np.concatenate((nothing, rows))  # class 0 is there even if no position has it
+    rows = np.concatenate((nothing, rows))  # class 0 exists even if no position has it
     whole = rows.view(np.dtype((np.void, rows.shape[1]))).ravel()
     _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
     members = np.unpackbits(rows[first], axis=1, bitorder="little")[:, :count].astype(np.bool_)
-    # np.unique has put the empty signature first, since it sorts bytes.
+    # np.unique sorts bytes, so the empty signature comes first.
     return inverse.ravel()[1:].astype(np.int32), members
 
 

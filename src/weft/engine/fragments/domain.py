@@ -1,4 +1,4 @@
-"""Where comparisons with constants cut the values of an expression, exactly as Spark compares."""
+"""Translates comparisons with constants into boundaries, exactly as Spark compares."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from weft.query.predicate import Constant
 
 Boundary: TypeAlias = "int | float | bytes"
 Cut: TypeAlias = "tuple[Boundary, Boundary]"
-"""The least value that is not less than a constant, and the least that is greater."""
+"""The least value >= a constant, and the least value > it."""
 
 _WHOLE = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
@@ -35,9 +35,9 @@ _EPOCH = date(1970, 1, 1).toordinal()
 class Domain:
     """The values of an expression of one Spark type, in an order in which each has a successor.
 
-    With successors, every comparison is of the form `value >= boundary`. Integers and dates are
-    int64, floats and doubles float64 (NaN greatest, as in Spark), decimals integers of their last
-    digit, strings the bytes that Spark orders them by.
+    With successors, every comparison has the form `value >= boundary`. Integers and dates are
+    int64, floats and doubles float64 (NaN greatest, as in Spark), decimals are unscaled integers,
+    strings are the bytes that Spark orders them by.
     """
 
     type: str
@@ -45,7 +45,7 @@ class Domain:
     scale: int = 0
 
     def cut(self, constant: Constant) -> Cut | None:
-        """Where a constant cuts; None where Spark would not compare exactly there.
+        """The boundaries of a constant; None if Spark would not compare with it exactly.
 
         >>> domain_of("int").cut(Constant("decimal", "2.5", Decimal("2.5")))
         (3, 3)
@@ -70,7 +70,7 @@ class Domain:
             number = single
         whole = constant.kind in ("integer", "byte", "short", "long")
         if self.type == "float" and whole and single != constant.value:
-            return None  # outside ANSI mode Spark compares a float with an integer as floats
+            return None  # without ANSI mode Spark compares a float with an integer as floats
         return number, float(np.nextafter(number, np.inf))
 
     def _cut_exact(self, constant: Constant) -> Cut | None:
@@ -100,20 +100,20 @@ class Domain:
         return max(whole, value.adjusted() + 1, 10) + max(self.scale, scale) <= 38
 
     def value_sql(self, expression: str) -> str:
-        """SQL of an expression's value as it is compared with boundaries."""
+        """SQL of an expression's value in the type of the boundaries."""
         if self.type == "date":
             return f"CAST(unix_date({expression}) AS BIGINT)"
         return f"CAST({expression} AS {self.array_kind})"
 
     @property
     def array_kind(self) -> str:
-        """Spark's type of a boundary."""
+        """The Spark type of a boundary."""
         if self.form == "decimal":
             return f"decimal(38,{self.scale})"
         return {"integer": "bigint", "double": "double", "bytes": "binary"}[self.form]
 
     def array_json(self, boundaries: list[Boundary | None]) -> str:
-        """Boundaries as JSON that Spark reads exactly, without a quote or a backslash in a value.
+        """Boundaries as JSON that Spark parses exactly; no value contains a quote or a backslash.
 
         >>> domain_of("decimal(9,2)").array_json([1250, None])
         '[12.50,null]'
@@ -128,14 +128,14 @@ class Domain:
         if isinstance(boundary, float):
             return repr(boundary) if math.isfinite(boundary) else '"Infinity"'
         if self.form == "decimal":
-            # Not by arithmetic on Decimal, which rounds to the 28 digits of its context.
+            # Decimal arithmetic would round to the 28 digits of its context.
             digits = str(abs(boundary)).rjust(self.scale + 1, "0")
             cut = len(digits) - self.scale
             return f"{'-' * (boundary < 0)}{digits[:cut]}.{digits[cut:] or '0'}"
         return str(boundary)
 
     def positions(self, values: pa.Array, boundaries: tuple[Boundary, ...]) -> Any:
-        """How many boundaries are not greater than each value; nulls count as the least value.
+        """How many boundaries are <= each value; null counts as the least value.
 
         >>> domain_of("string").positions(pa.array(["b", "c", None]), (b"b", b"b\\0")).tolist()
         [1, 2, 0]
@@ -161,19 +161,19 @@ class Domain:
 
 
 def domain_of(type_: str | None) -> Domain | None:
-    """The domain of a Spark type; None where comparisons stay as they are."""
+    """The domain of a Spark type; None if its comparisons are not translated."""
     if type_ in ("tinyint", "smallint", "int", "bigint", "date"):
         return Domain(type_, "integer")
     if type_ in ("float", "double"):
         return Domain(type_, "double")
-    if type_ == "string":  # with a collation, the type has another name
+    if type_ == "string":  # a type with a collation has a longer name
         return Domain(type_, "bytes")
     found = _DECIMAL.fullmatch(type_ or "")
     return Domain(found[0], "decimal", int(found[2])) if found else None
 
 
 def _single(number: float) -> float:
-    """The nearest float of 32 bits."""
+    """The nearest 32-bit float."""
     with np.errstate(over="ignore"):
         return float(np.float32(number))
 

@@ -1,9 +1,9 @@
-"""Facets: fragments told apart a few predicates at a time, where all at once are too many.
+"""Facets: groups of predicates with separate fragments, used where joint ones would be too many.
 
-A predicate needs only the classes of its own cluster. Told apart together, the classes of all
-clusters multiply, until every row is a fragment of its own; told apart by facet, they add up, but
-each row is aggregated once for every facet. The cheaper of the two, or something between, is
-chosen before anything runs.
+A predicate needs only the classes of its own cluster. In joint fragments the classes of all
+clusters multiply, in the worst case until every row is a separate fragment; with facets they only
+add up, but each row is aggregated once per facet. The cheapest combination is chosen before
+anything runs.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from math import exp, inf, prod
 
 from weft.engine.fragments.fragments import TAG, FragmentPlan
 
-# Nanoseconds: a row aggregated once more, a partial sent to the finals, and a look at it for each
-# predicate. Measured on two cores with 1.2M rows and 256 predicates; only their ratios matter.
+# Nanoseconds for aggregating a row once more, for sending a partial to the finals, and for testing
+# it for one predicate. Measured on two cores with 1.2M rows and 256 predicates; only ratios matter.
 ROW, PARTIAL, MASK = 100.0, 2_700.0, 3.0
 
 
 @dataclass(frozen=True)
 class Volume:
-    """What there is to aggregate: rows, in how many slices, by how many groups of keys."""
+    """The volume of data: the number of rows, of slices, and of groups of keys."""
 
     rows: float = 1e6
     slices: float = 60.0
     groups: float = 1.0
 
     def cost(self, cells: float, predicates: int) -> float:
-        """Nanoseconds for one facet of so many fragments; every predicate looks at each partial."""
+        """Nanoseconds for one facet with `cells` fragments; each predicate tests each partial."""
         here = max(self.rows / max(self.slices, 1.0), 1.0)
         most = max(cells * self.groups, 1.0)
         partials = most * (1.0 - exp(-here / most)) if most < 1e15 else here
@@ -37,7 +37,7 @@ class Volume:
 
 
 def split_facets(plan: FragmentPlan, volume: Volume) -> FragmentPlan:
-    """The plan with its clusters in the facets that cost the least.
+    """The plan with its clusters divided into the cheapest facets.
 
     >>> from weft.engine.fragments.fragments import plan_fragments
     >>> asked = [f"{x} > {c}" for x in "ab" for c in range(100)]
@@ -57,7 +57,7 @@ def split_facets(plan: FragmentPlan, volume: Volume) -> FragmentPlan:
             return inf
         return volume.cost(float(prod(sizes[at] for at in members)), predicates)
 
-    # The two of the fewest fragments go together as long as that saves anything.
+    # Greedily merge the two facets with the fewest fragments while that saves anything.
     facets = [(size, [at]) for at, size in enumerate(sizes)]
     heapify(facets)
     total = sum(cost(members) for _, members in facets)

@@ -1,7 +1,7 @@
 """Predicates as formulas over a few atoms: interval indexes and opaque conditions.
 
-A normalised predicate has NOT only at its leaves, so a row satisfies it exactly if AND and OR over
-"this leaf is TRUE" do; FALSE and NULL need no telling apart above a leaf.
+A normalised predicate has NOT only at its leaves, so a row satisfies it if and only if AND and OR
+over "this leaf is TRUE" give TRUE; above a leaf, FALSE and NULL need not be distinguished.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from weft.query.syntax.writer import write
 
 @dataclass(frozen=True)
 class InSpans:
-    """TRUE where an expression's value lies in one of the spans `[from, to)`; None is no end.
+    """TRUE if an expression's value lies in one of the spans `[from, to)`; None is unbounded.
 
-    `negated` turns that round for values; a null satisfies it only if `null` says so.
+    `negated` inverts the test for values; null satisfies it only if `null` is set.
     """
 
     expression: str
     domain: Domain | None
-    """None where only nulls are asked for."""
+    """None if the test is only for null."""
     spans: tuple[tuple[Boundary | None, Boundary | None], ...]
     negated: bool = False
     null: bool = False
@@ -41,7 +41,7 @@ class InSpans:
 
 @dataclass(frozen=True)
 class Opaque:
-    """TRUE where a condition is one of `wanted`: True, False, None (null)."""
+    """TRUE if the value of a condition is in `wanted`: True, False, None (null)."""
 
     condition: str
     wanted: frozenset[bool | None]
@@ -54,14 +54,14 @@ class Opaque:
 
 @dataclass(frozen=True)
 class AllOf:
-    """TRUE where all of some formulas are."""
+    """TRUE if all of the formulas are TRUE."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True)
 class AnyOf:
-    """TRUE where one of some formulas is."""
+    """TRUE if any of the formulas is TRUE."""
 
     parts: tuple[Formula, ...]
 
@@ -72,7 +72,7 @@ Formula = InSpans | Opaque | AllOf | AnyOf
 
 
 def leaves_of(formula: Formula) -> Iterator[Test]:
-    """The tests that a formula is made of."""
+    """The tests in a formula."""
     if isinstance(formula, (AllOf, AnyOf)):
         for part in formula.parts:
             yield from leaves_of(part)
@@ -81,9 +81,10 @@ def leaves_of(formula: Formula) -> Iterator[Test]:
 
 
 def formula_of(predicate: str, type_of: TypeOf) -> Formula:
-    """The formula of a normalised predicate, given the types of what it compares.
+    """The formula of a normalised predicate, given the types of the expressions that it compares.
 
-    What can fail is evaluated only where Spark, running the query alone, would evaluate it.
+    Expressions that can fail are evaluated only where Spark would evaluate them if it ran the
+    query alone.
 
     >>> found = formula_of("flag AND volume > 5", {"volume": "int"}.get)
     >>> [test.atom for test in leaves_of(found)]
@@ -104,7 +105,7 @@ def formula_of(predicate: str, type_of: TypeOf) -> Formula:
 
 @lru_cache(maxsize=16384)
 def tree_of(predicate: str) -> Node:
-    """The tree of a predicate, without parentheses: the writer knows where they are needed."""
+    """The tree of a predicate, without parentheses: the writer adds them where needed."""
     return _unwrapped(read_expression(predicate))
 
 
@@ -124,7 +125,7 @@ def opaque_of(predicate: str, type_of: TypeOf) -> Opaque:
 
 
 def _risky(conjunct: Node, before: Sequence[Node], type_of: TypeOf) -> Formula:
-    """A conjunct that can fail: evaluated only where all conjuncts before it are TRUE."""
+    """The formula of a conjunct that can fail: evaluated only if all earlier ones are TRUE."""
     guards = [shielded(node, type_of) for node in before]
     if isinstance(conjunct, Op) and conjunct.op in ("AND", "OR"):
         whole = guarded(shielded(conjunct, type_of), guards)
@@ -182,7 +183,7 @@ def _interval(node: Node, guards: Sequence[Node], type_of: TypeOf) -> InSpans | 
     if node.op in ("IS NULL", "IS NOT NULL"):
         if isinstance(value, Case) or guards:
             return None
-        # Spans that hold nothing: no value satisfies IS NULL, every value its negation.
+        # Empty spans: no value satisfies IS NULL, every value satisfies its negation.
         wants_null = node.op == "IS NULL"
         return InSpans(expression, domain, (), negated=not wants_null, null=wants_null)
     if domain is None or node.op not in _SHAPES:
@@ -214,7 +215,7 @@ def _interval(node: Node, guards: Sequence[Node], type_of: TypeOf) -> InSpans | 
     return InSpans(expression, domain, kept, negated, null)
 
 
-# By operator: the shape of the spans, whether they are turned round, whether null satisfies it.
+# By operator: the shape of the spans, whether they are negated, whether null satisfies it.
 _SHAPES = {
     "<": ("<", False, False),
     "<=": ("<=", False, False),

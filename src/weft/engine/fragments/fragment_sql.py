@@ -1,9 +1,9 @@
-"""SQL of a row's fragment code, as projections of which each uses the columns of the ones before.
+"""SQL of a row's fragment code, as a sequence of projections, each using columns of earlier ones.
 
-The shape is what matters to Spark. A value's place among many boundaries is a binary search of
-which every step is one column over an array literal: the code it compiles to grows with the
-logarithm of the constants, where an IF tree grows with their number and leaves the just-in-time
-compiler behind. A column that is used twice is not merged into its users, so each is computed once.
+The form of the SQL matters for Spark's code generation. A value is located among many boundaries
+by a binary search, where each step is one column over an array literal: the generated code grows
+with the logarithm of the number of constants. An IF tree would grow linearly and become too long
+for the JVM to compile. Spark does not inline a column that is used twice, so each is computed once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from weft.engine.slicing.slice_sql import literal_array
 
 @dataclass(frozen=True)
 class SqlColumn:
-    """One column, and about how much code it compiles to (bytes of JVM code)."""
+    """One column, and the approximate size of its generated code (bytes of JVM code)."""
 
     name: str
     sql: str
@@ -34,11 +34,11 @@ Stage = tuple[SqlColumn, ...]
 # Measured with `explain("codegen")`, rounded up.
 _STEP, _LOOKUP, _SIMPLE = 90, 70, 30
 _PART = 1_500
-"""A word of heavier terms is put together from parts, which can be compiled apart."""
+"""A word whose terms generate more code is assembled from parts that are compiled separately."""
 
 
 def fragment_stages(plan: FragmentPlan, prefix: str = "weft_") -> tuple[list[Stage], list[str]]:
-    """Projections to run one after the other, and the columns that are the words of the code.
+    """The projections in order, and the columns that hold the words of the code.
 
     >>> from weft.engine.fragments.fragments import FragmentLimits, plan_fragments
     >>> limits = FragmentLimits(few=0)
@@ -70,7 +70,7 @@ def fragment_stages(plan: FragmentPlan, prefix: str = "weft_") -> tuple[list[Sta
 
 
 class _Builder:
-    """The stages as they fill: a column is one stage after the columns that it uses."""
+    """Builds the stages: a column is placed one stage after the columns that it uses."""
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
@@ -83,14 +83,14 @@ class _Builder:
         return name
 
     def state(self, name: str, atom: Atom, alone: bool) -> str:
-        """SQL of an atom's state; with only one user it is evaluated there."""
+        """SQL of an atom's state; inlined if only one column uses it (`alone`)."""
         if isinstance(atom, IntervalIndex) and atom.boundaries and atom.domain:
             return self.search(name, atom, atom.domain)
         sql = _simple_state(atom)
         return sql if alone else self.add(0, name, sql, _weigh(atom.sql) + _SIMPLE)
 
     def search(self, name: str, index: IntervalIndex, domain: Domain) -> str:
-        """A binary search, one step a stage: the place so far, and one bit more."""
+        """A binary search with one step per stage, each adding one bit to the position."""
         value = self.add(0, name, domain.value_sql(index.expression), _weigh(index.expression))
         found, depth = "0", 0
         for depth, level in enumerate(_levels(domain, index), 1):
@@ -136,7 +136,7 @@ def _levels(domain: Domain, index: IntervalIndex) -> list[str]:
     """The boundaries of each step of the search, as JSON: step l has `2 ** l` of them."""
     count = len(index.boundaries).bit_length()
     padded = [*index.boundaries, *[None] * ((1 << count) - 1 - len(index.boundaries))]
-    # In order, the middle of every half that is left; null is greater than any value.
+    # In order, the middle of every remaining half; null stands for a boundary above all values.
     halves = [1 << (count - 1 - level) for level in range(count)]
     return [domain.array_json(list(padded[half - 1 :: 2 * half])) for half in halves]
 
@@ -154,7 +154,7 @@ def _simple_state(atom: Atom) -> str:
 
 
 def _class(cluster: Cluster, plan: FragmentPlan, state: dict[str, str]) -> tuple[str, int]:
-    """SQL of a row's class in a cluster, and its weight."""
+    """SQL of a row's class in a cluster, and the size of its generated code."""
     parts, shift, weight = [], 0, 0
     for name, coarse, width in zip(cluster.atoms, cluster.coarse, cluster.widths, strict=True):
         atom = plan.atoms[name]
@@ -172,5 +172,5 @@ def _class(cluster: Cluster, plan: FragmentPlan, state: dict[str, str]) -> tuple
 
 
 def _weigh(sql: str) -> int:
-    """About how much code an expression compiles to."""
+    """The approximate size of the code generated for an expression."""
     return 20 + 5 * len(sql)

@@ -20,30 +20,30 @@ from weft.errors import PlanError
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 Types: TypeAlias = "Callable[[Sequence[str]], Mapping[str, str]]"
-"""Asks for the Spark types of some expressions, all at once; what it leaves out is not known."""
+"""Returns the Spark types of some expressions; expressions of unknown type are left out."""
 
 WORD = 62
-"""Bits of a code in one column: a long that is never negative."""
+"""Bits of a code per column: a non-negative long."""
 TAG = 56
-"""In a plan of facets, the bit from which on a code has the number of its facet."""
+"""In a plan with facets, the first bit of the facet number in a code."""
 
 
 @dataclass(frozen=True)
 class FragmentLimits:
-    """Where one way of finding fragments gives way to another."""
+    """Thresholds between the methods of finding fragments."""
 
     table_bits: int = 16
-    """Tables have at most two to this power entries: longer literals take Spark seconds to read."""
+    """Tables have at most 2 ** table_bits entries: Spark takes seconds to parse longer literals."""
     few: int = 3
-    """As many predicates, if they share a cluster, are evaluated one by one instead."""
+    """Clusters of at most this many predicates are not used: they are evaluated one by one."""
     lonely: bool = False
-    """Whether what one predicate alone compares is indexed, too."""
+    """Whether expressions that only one predicate compares are indexed, too."""
 
     @classmethod
     def of_terms(cls) -> FragmentLimits:
-        """Whatever can be is found from the values that predicates compare.
+        """Limits with which tests use the compared values wherever possible.
 
-        Then other constants ask for nothing else to be computed of rows.
+        Then predicates with other constants need no other expressions computed from rows.
         """
         return cls(few=0, lonely=True)
 
@@ -52,8 +52,9 @@ class FragmentLimits:
 class FragmentPlan:
     """How a row's fragment is found.
 
-    A fragment is known by its code: one long per word, the same for the same signature in every
-    batch, partition and process that uses this plan. Codes of all zeros satisfy no predicate.
+    A fragment is identified by its code: one long per word, the same for the same signature in
+    every batch, partition and process that uses this plan. A code of all zeros satisfies no
+    predicate.
 
     >>> types = {"volume": "int"}
     >>> plan = plan_fragments([f"volume > {c}" for c in (5, 9, 20, 30)], lambda _: types)
@@ -65,28 +66,28 @@ class FragmentPlan:
     """
 
     predicates: tuple[str | None, ...]
-    """As given: distinct, in normalised SQL; None takes every row."""
+    """As given: distinct, in normalised SQL; None accepts every row."""
     atoms: Mapping[str, Atom]
     clusters: tuple[Cluster, ...]
     places: tuple[tuple[int, int], ...] = field(repr=False)
-    """Of each cluster, the word and the lowest bit of its class."""
+    """For each cluster, the word and the lowest bit of its class."""
     faceted: bool = False
-    """Whether words are told apart one by one (`facets`), each row having a code of
-    every word, instead of being one code together."""
+    """Whether each word is a separate facet (see `facets`): a row has one code per word, instead
+    of one code of all words."""
 
     @property
     def keeps_all(self) -> bool:
-        """Whether rows that satisfy no predicate are wanted nevertheless."""
+        """Whether rows that satisfy no predicate are kept, too."""
         return None in self.predicates
 
     @property
     def words(self) -> int:
-        """How many longs a code has; none where there is nothing to tell apart."""
+        """How many longs a code has; 0 if there is nothing to distinguish."""
         return max((word for word, _ in self.places), default=-1) + 1
 
     @cached_property
     def expressions(self) -> tuple[str, ...]:
-        """SQL of what is computed for every row, in the order that `states` takes it in."""
+        """SQL of the expressions computed for every row, in the order that `states` expects."""
         return tuple(atom.sql for atom in self.atoms.values())
 
     def states(self, columns: Sequence[pa.Array]) -> dict[str, States]:
@@ -125,14 +126,14 @@ class FragmentPlan:
             rows = np.flatnonzero(facet == number)
             classes = codes[rows] >> shift & ((1 << cluster.width) - 1)
             found[rows[:, None], list(cluster.predicates)] = cluster.members[classes]
-        # Who takes every row takes it once, by the first facet.
+        # Serve a query without a predicate by the first facet only, so that no row counts twice.
         found[:, [i for i, p in enumerate(self.predicates) if p is None]] = (facet == 0)[:, None]
         return found
 
     def fragments(self, states: Mapping[str, States]) -> tuple[Int64, tuple[Int64, ...], Bools]:
-        """Each row's fragment by number, and of the fragments their codes and predicates.
+        """The number of each row's fragment, and the codes and predicates of these fragments.
 
-        Only fragments that occur are looked at (OnTheFlySharing 4.3); their numbers are good for
+        Only fragments that occur are considered (OnTheFlySharing 4.3); their numbers are valid for
         these rows only, their codes everywhere.
         """
         codes = self.codes(states)
@@ -167,7 +168,7 @@ class FragmentPlan:
         if plain:
             lines.append(f"  {plain} predicates as one bit each")
         if self.faceted:
-            lines.append(f"  told apart in {self.words} facets: each row is aggregated for each")
+            lines.append(f"  {self.words} facets: each row is aggregated once per facet")
         return "\n".join(lines)
 
 
@@ -176,8 +177,8 @@ def plan_fragments(
 ) -> FragmentPlan:
     """Plan how the fragments of some predicates are found.
 
-    Predicates are distinct and normalised (`weft.query.expression.normalise`); `types` is asked
-    once for the types of what they compare.
+    Predicates are distinct and normalised (`weft.query.expression.normalise`); `types` is called
+    once for the types of the expressions that they compare.
     """
     if len(set(predicates)) != len(predicates):
         raise PlanError("predicates must be distinct: equal ones have one place in a signature")
@@ -192,7 +193,7 @@ def plan_fragments(
 
     shared = formulas if limits.lonely else _with_shared_atoms(formulas)
     atoms = atoms_of(test for formula in shared.values() for test in leaves_of(formula))
-    # What no table holds is evaluated by itself, and so is what hardly shares one.
+    # Predicates that fit no table are evaluated one by one, as are those in very small clusters.
     clusters, _ = build_clusters(shared, atoms, limits.table_bits)
     kept = [cluster for cluster in clusters if len(cluster.predicates) > limits.few]
     held = {number for cluster in kept for number in cluster.predicates}
@@ -204,7 +205,7 @@ def plan_fragments(
         for test in leaves_of(formula)
     )
     if len(held) < len(shared) or single:
-        # Fewer predicates may need fewer boundaries, so the tables are made once more.
+        # Fewer predicates may need fewer boundaries, so the tables are built again.
         clusters, _ = build_clusters({n: formulas[n] for n in held}, atoms, limits.table_bits)
     more, _ = build_clusters(single, atoms, 1)
     clusters += more
@@ -214,7 +215,7 @@ def plan_fragments(
 
 
 def distinct_fragments(column: pa.ChunkedArray, plan: FragmentPlan) -> tuple[Int64, Bools]:
-    """Each row's fragment by number, and of each fragment the predicates that it satisfies."""
+    """The number of each row's fragment, and the predicates that each fragment satisfies."""
     codes = column.combine_chunks()
     if not pa.types.is_struct(codes.type):
         distinct, number = np.unique(codes.to_numpy(), return_inverse=True)
@@ -226,7 +227,7 @@ def distinct_fragments(column: pa.ChunkedArray, plan: FragmentPlan) -> tuple[Int
 
 
 def _with_shared_atoms(formulas: Mapping[int, Formula]) -> dict[int, Formula]:
-    """The formulas none of whose atoms is theirs alone: an index for one is no gain."""
+    """The formulas whose atoms all have another user: an index for one predicate gains nothing."""
     support = {n: {test.atom for test in leaves_of(f)} for n, f in formulas.items()}
     users = Counter(name for names in support.values() for name in names)
     while True:

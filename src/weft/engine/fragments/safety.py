@@ -1,8 +1,8 @@
 """Whether an expression can fail on some row, and how to evaluate it only where Spark would.
 
-Run alone, a query's conjuncts are evaluated from left to right, each only where all before it are
-TRUE. In one projection with others they would not be: Spark takes subexpressions that occur twice
-out of AND and OR (though never out of CASE) and evaluates them for every row.
+When a query runs alone, Spark evaluates its conjuncts from left to right, each only if all before
+it are TRUE. In one projection with other queries this does not hold: Spark moves subexpressions
+that occur twice out of AND and OR (though never out of CASE) and evaluates them for every row.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from weft.query.syntax.tree import Call, Case, Cast, Lambda, Literal, Name, Node
 from weft.query.syntax.writer import COMPARISONS, write
 
 TypeOf = Callable[[str], str | None]
-"""Spark's name of the type of an expression in SQL; None where it is not known."""
+"""The name of the Spark type of an SQL expression; None if it is unknown."""
 
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double")
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _TEMPORAL = ("date", "timestamp", "timestamp_ntz")
 _MOMENT = re.compile(r"'\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?'")
-# What the kinds of constants are to comparisons.
+# The Spark types of the kinds of constants, for comparisons.
 _KINDS = {
     **dict.fromkeys(("integer", "byte", "short", "long"), "bigint"),
     **{kind: kind for kind in ("float", "double", "string", *_TEMPORAL)},
     "timestamp_ltz": "timestamp",
 }
-# Values of these, or of NaN where mathematics has none: never an error.
+# Functions of doubles that never fail: where they are undefined, they return NaN.
 _OF_DOUBLES = frozenset(("abs", "sqrt", "cbrt", "exp", "ln", "log10", "log2", "pow", "signum"))
 _ANY_TYPE = frozenset(("isnull", "isnotnull", "isnan", "nanvl"))
 _TRUTH = frozenset(
     ("AND", "OR", "NOT", "IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE")
 ) | {"IS NOT FALSE", "PAREN"}
 _COMPARED = (*COMPARISONS, "IN", "NOT IN", "BETWEEN", "NOT BETWEEN", "IS DISTINCT FROM")
-# Operators whose value has a type to ask for; those of the others are booleans.
+# Operators whose result type has to be looked up; the others are boolean.
 _VALUES = frozenset(
     ["+", "-", "*", "/", "%", "DIV", "||", "&", "|", "^", "<<", ">>", ">>>", "NEG", "~", "[]", "."]
 )
@@ -44,7 +44,7 @@ TRUE, FALSE = Literal("boolean", "TRUE"), Literal("boolean", "FALSE")
 
 
 def may_raise(node: Node, type_of: TypeOf) -> bool:
-    """Whether a tree can fail on some row in ANSI mode, as far as is known.
+    """Whether a tree may fail on some row in ANSI mode; True in case of doubt.
 
     >>> from weft.query.syntax.reader import read_expression
     >>> types = {"x": "int", "price": "double"}.get
@@ -68,7 +68,7 @@ def may_raise(node: Node, type_of: TypeOf) -> bool:
 
 
 def typed_expressions(nodes: Sequence[Node]) -> Iterator[str]:
-    """The SQL of everything under some trees whose type decides what can fail or be indexed."""
+    """The SQL of all subexpressions whose type decides what can fail or be indexed."""
     for node in nodes:
         if isinstance(node, Lambda) or constant_of(node) is not None:
             continue
@@ -81,7 +81,7 @@ def typed_expressions(nodes: Sequence[Node]) -> Iterator[str]:
 
 
 def guarded(node: Node, conjuncts: Sequence[Node]) -> Node:
-    """The node's value where all conjuncts are TRUE, evaluated nowhere else; else null.
+    """The node, evaluated only where all conjuncts are TRUE; elsewhere null.
 
     >>> from weft.query.syntax.reader import read_expression as read
     >>> write(guarded(read("1 / x"), [read("x <> 0"), read("flag")]))
@@ -93,7 +93,7 @@ def guarded(node: Node, conjuncts: Sequence[Node]) -> Node:
 
 
 def shielded(node: Node, type_of: TypeOf) -> Node:
-    """The same condition without AND and OR above what can fail, evaluated in the same order.
+    """The same condition without AND or OR above expressions that can fail, in the same order.
 
     >>> from weft.query.syntax.reader import read_expression as read
     >>> write(shielded(read("x = 0 OR 1 / x > 2"), {"x": "int"}.get))
@@ -105,7 +105,7 @@ def shielded(node: Node, type_of: TypeOf) -> Node:
     if node.op not in ("AND", "OR"):
         return Op(node.op, tuple(args)) if node.op in _TRUTH else node
     *before, last = args
-    # The last branch also says what is null; what it repeats has been evaluated before.
+    # The last branch also gives the null results; what it repeats was already evaluated.
     otherwise = Op(node.op, (last, *before))
     if node.op == "OR":
         return Case(None, tuple((arg, TRUE) for arg in before), otherwise)
@@ -151,7 +151,7 @@ def _safe_operator(node: Op, type_of: TypeOf) -> bool:
         known = len(patterns) == 1 or node.op == "||"
         return known and len(node.args) == 2 and not escapes and set(types) == {"string"}
     if node.op in ("+", "-", "*", "NEG"):
-        # Spark computes with doubles as soon as one of two numbers is a float or double.
+        # Spark computes with doubles if one of the two numbers is a float or double.
         numbers = all(kind is not None and _is_number(kind) for kind in types)
         return numbers and any(kind in _FLOATS for kind in types)
     if node.op in ("/", "%"):
@@ -178,7 +178,7 @@ def _type(node: Node, type_of: TypeOf) -> str | None:
 
 
 def _is_moment(node: Node) -> bool:
-    """Whether a node is a string that every Spark reads as a date or a time."""
+    """Whether a node is a string that every Spark version parses as a date or a time."""
     return isinstance(node, Literal) and _MOMENT.fullmatch(node.text) is not None
 
 
@@ -187,7 +187,7 @@ def _is_number(kind: str) -> bool:
 
 
 def _comparable(left: str | None, right: str | None) -> bool:
-    """Whether comparing two types converts neither in a way that can fail."""
+    """Whether two types can be compared without a conversion that may fail."""
     if left is None or right is None:
         return False
     if left == right or "void" in (left, right) or (left in _TEMPORAL and right in _TEMPORAL):

@@ -1,4 +1,4 @@
-"""How many distinct values lie in ranges of rows, without the values themselves."""
+"""Counts the distinct values in ranges of rows without collecting the values."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ NO_VALUE = -1
 
 
 class DistinctCounts:
-    """Counts of distinct values, or of distinct tuples of values of which none is null.
+    """Counts distinct values, or distinct tuples of values of which none is null.
 
-    Ranges ascend at both ends, so that a row enters and leaves once for all of them: a step a row
-    and an answer, however long the ranges are.
+    Ranges ascend at both ends, so each row enters and leaves only once: the cost is one step per
+    row and per answer, however long the ranges are.
 
     >>> counts = DistinctCounts([pa.array(["a", "b", None, "a"])], None)
     >>> counts.over(np.array([0, 0, 2]), np.array([2, 4, 4]))[0].tolist()
@@ -48,7 +48,7 @@ class DistinctCounts:
 
 @njit(cache=True)
 def _slide(codes: Int64, held: Int64, low: Int64, high: Int64, out: Int64) -> None:
-    """`held` says how often each value is in the range."""
+    """`held` counts how often each value is in the range."""
     if len(low) == 0:
         return
     first = last = low[0]
@@ -61,7 +61,7 @@ def _slide(codes: Int64, held: Int64, low: Int64, high: Int64, out: Int64) -> No
                 held[code] -= 1
                 distinct -= held[code] == 0
             first += 1
-        if last < begin:  # rows between two ranges are in none
+        if last < begin:  # skip rows between two ranges, which are in none
             first = last = begin
         while last < end:
             code = codes[last]

@@ -1,4 +1,4 @@
-"""Which rows count at an instant, and where they lie among the sorted rows of a key.
+"""Which rows count at an instant, and their positions among the sorted rows of a key.
 
 rows of a key    x   x x      x  x     x
                      [--- range ---)<- delay ->at      exact
@@ -17,14 +17,14 @@ from numba import njit
 Int64: TypeAlias = npt.NDArray[np.int64]
 
 NEVER = int(np.iinfo(np.int64).min)
-"""The instant before all times: no row counts at it. It stands for null."""
+"""The instant before all times, at which no row counts; it represents null."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """An end of an interval: so much before an instant, put on a window's edge, and back from it.
+    """An end of an interval: `before` an instant, rounded down to a window's edge, minus `back`.
 
-    The same edge of different intervals is looked up once.
+    An edge that several intervals share is looked up once.
 
     >>> Edge(before=2, slide=4, phase=1, back=10).of(np.array([NEVER, 22, 23])).tolist()[1:]
     [7, 11]
@@ -32,12 +32,12 @@ class Edge:
 
     before: int
     slide: int | None = None
-    """With a slide, the latest `phase + k * slide` by then; else the very instant."""
+    """With a slide, the latest `phase + k * slide` not after it; else that instant itself."""
     phase: int = 0
     back: int = 0
 
     def of(self, at: Int64) -> Int64:
-        """Where the edge lies at each instant; ascends if the instants do."""
+        """The edge for each instant; ascends if the instants do."""
         found = minus(at, self.before)
         if self.slide is not None:
             past = (found % self.slide - self.phase) % self.slide
@@ -50,7 +50,7 @@ class Interval:
     """The rows that count at an instant: those in `[end - range, end)`.
 
     The end is `delay` before the instant or, with a `slide`, the latest `phase + k * slide` that is
-    not after that: the end of a query's latest window that has closed.
+    not after that: the end of the query's latest closed window.
 
     >>> at = np.array([20, 21, 22])
     >>> exact, by_slide = Interval(range=10), Interval(range=10, slide=4, phase=1)
@@ -81,7 +81,7 @@ class Interval:
 
 
 def minus(instants: Int64, length: int | Int64) -> Int64:
-    """The instants so much earlier; what would be before all times is `NEVER`.
+    """The instants earlier by `length`; `NEVER` where that would be before all times.
 
     >>> minus(np.array([NEVER + 3, 3]), 5).tolist() == [NEVER, -2]
     True
@@ -97,8 +97,8 @@ def first_rows(
 ) -> None:
     """For every row of the spine, the first of its key's rows that is not before its edge.
 
-    Rows and spine lie key by key, and positions and edges ascend within a key, so that the search
-    goes on from where the last one ended, in steps that double.
+    Rows and spine are sorted by key, and positions and edges ascend within a key, so each search
+    starts where the last one ended, in steps that double.
     """
     for key in range(len(row_bounds) - 1):
         row, end = row_bounds[key], row_bounds[key + 1]

@@ -1,4 +1,4 @@
-"""What a worker is told: the parts to lift, and which of them are asked for over which rows."""
+"""What a worker gets: the parts to lift, and over which rows each of them is combined."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from weft.engine.point_in_time.interval import Interval
 from weft.engine.shards import NumberedPart
 
 TIME, FRAGMENT = "time", "fragment"
-"""Columns of both tables (event time, and the instant that a row of the spine asks about), and of
-the rows alone."""
+"""Columns of both tables (the event time of a row, the instant of a spine row), and a column of the
+rows alone."""
 
 
 @dataclass(frozen=True)
@@ -22,31 +22,31 @@ class LiftedPart:
     numbered: NumberedPart
     arguments: tuple[str, ...]
     where: str | None
-    """Of the part's own filter."""
+    """The column of the part's own filter."""
     counted: bool = False
-    """Whether of a set of values only its size is asked for: then that is the part's column."""
+    """Whether only the size of a set of values is needed: then the part's column is that size."""
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All of them."""
+        """All columns that it is lifted from."""
         return self.arguments if self.where is None else (*self.arguments, self.where)
 
 
 @dataclass(frozen=True)
 class Target:
-    """Values to make for every row of the spine: some parts over one interval of some rows."""
+    """Values to compute for every spine row: some parts over one interval, for one predicate."""
 
     number: int
     interval: Interval
     predicate: int | None
-    """Position among those of `fragments`; None takes every row."""
+    """Position in the predicates of `fragments`; None accepts every row."""
     parts: tuple[int, ...]
     queries: tuple[str, ...]
-    """Whose they are, for messages."""
+    """The names of their queries, for messages."""
 
     @property
     def prefix(self) -> str:
-        """What the names of its columns begin with."""
+        """The prefix of the names of its columns."""
         return f"t{self.number}_"
 
 
@@ -54,15 +54,15 @@ class Target:
 class SpineProgram:
     """The parts, keys and targets of queries with the same keys.
 
-    Tables have the columns `time`, the keys `k0`, `k1`, ... and, for rows, `fragment` (where
-    predicates are to be told apart) and the columns that parts are lifted from.
+    Tables have the columns `time`, the keys `k0`, `k1`, ... and, for rows, `fragment` (if there
+    are predicates to distinguish) and the columns that parts are lifted from.
     """
 
     keys: int
     parts: tuple[LiftedPart, ...]
     targets: tuple[Target, ...]
     fragments: FragmentPlan | None
-    """None where all rows count for all targets."""
+    """None if all rows count for all targets."""
 
     @property
     def key_columns(self) -> list[str]:
@@ -71,7 +71,7 @@ class SpineProgram:
 
     @property
     def fields(self) -> list[pa.Field]:
-        """The columns that are made: each target's parts, in order."""
+        """The output columns: each target's parts, in order."""
         return [
             pa.field(target.prefix + name, kind)
             for target in self.targets

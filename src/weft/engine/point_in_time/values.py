@@ -5,8 +5,8 @@
     spine --sort by key and instant--> of every interval, the rows [low, high) that count
 
 The rows are sorted and lifted once for all intervals, and a structure that is prepared once
-combines any of them in a few steps, however long the interval is. Only what keeps every value
-(lists, sketches) is read anew for each.
+combines any interval in a few steps, however long it is. Only aggregates that need every value
+(lists, sketches) read the rows again for each interval.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 CHUNK = 1 << 18
-"""Rows and spine rows that are prepared at a time, unless one key has more."""
+"""Rows and spine rows prepared at a time; more only if one key has more."""
 CELLS = 1 << 22
-"""Values that are made at a time: so many spine rows, times the columns of all targets."""
+"""Values computed at a time: spine rows times the columns of all targets."""
 GATHERED = 1 << 22
-"""Rows that are gathered at a time where every value in an interval is read."""
+"""Rows gathered at a time for aggregates that need every value in an interval."""
 
 
 @dataclass(frozen=True, eq=False)
 class SpineValues:
-    """Values of some rows of the spine, by their numbers: one array per column."""
+    """The values of some spine rows, which are given by number: one array per column."""
 
     rows: Int64
     columns: list[pa.Array]
@@ -65,7 +65,7 @@ def spine_values(
 ) -> Iterator[SpineValues]:
     """The combined partials of every target for every row of the spine, some rows at a time.
 
-    Together they hold each row of the spine once. An interval without rows has the identity.
+    Each row of the spine is returned once. An interval without rows gives the identity.
     """
     names = program.key_columns
     keys = [pa.concat_arrays([flat(rows, name), flat(spine, name)]) for name in names]
@@ -75,7 +75,7 @@ def spine_values(
     wanted[asked] = True
     times = flat(rows, TIME).to_numpy()
     instants = pc.fill_null(flat(spine, TIME), NEVER).to_numpy()
-    kept = None if wanted.all() else np.flatnonzero(wanted[mine])  # rows that nobody asks about
+    kept = None if wanted.all() else np.flatnonzero(wanted[mine])  # rows whose key is in the spine
     order = _sorted(mine, times, kept)
     spine_order = _sorted(asked, instants, None)
     row_bounds = _bounds(mine[order], groups.count)
@@ -107,7 +107,7 @@ def spine_values(
 
 @dataclass
 class _Stretch:
-    """The rows of some keys and the spine rows that ask about them, both sorted."""
+    """The rows and the spine rows of some keys, both sorted."""
 
     position: Int64
     row_bounds: Int64
@@ -129,7 +129,7 @@ class _Stretch:
         )
 
     def ranges(self, target: Target) -> tuple[Int64, Int64]:
-        """Of every spine row, the rows `[first, last)` that lie in the target's interval."""
+        """For every spine row, the rows `[first, last)` that lie in the target's interval."""
         return self._first_rows(target.interval.start), self._first_rows(target.interval.end)
 
     def _first_rows(self, edge: Edge) -> Int64:
@@ -161,10 +161,10 @@ class _Fragments:
 
 @dataclass(frozen=True, eq=False)
 class _Ready:
-    """A predicate's rows of a stretch, and its parts made ready for combining ranges of them."""
+    """The rows of a stretch that satisfy a predicate, and its parts prepared for their ranges."""
 
     before: Int64 | None
-    """How many rows that count come before each row; None where all do."""
+    """How many rows that satisfy the predicate precede each row; None if all satisfy it."""
     parts: dict[int, Combined]
 
     def places(self, rows: Int64) -> Int64:
@@ -172,7 +172,7 @@ class _Ready:
 
 
 class _Maker:
-    """Makes targets' columns; holds what does not change from stretch to stretch."""
+    """Computes the columns of targets; keeps what is the same for all stretches."""
 
     def __init__(self, program: SpineProgram) -> None:
         self.program = program
@@ -190,7 +190,7 @@ class _Maker:
     def prepared(
         self, rows: pa.Table, some: Int64, fragments: _Fragments | None
     ) -> dict[int | None, _Ready]:
-        """Every predicate's parts over some rows, in this order."""
+        """For every predicate, its parts prepared over some rows, in this order."""
         found: dict[int | None, _Ready] = {}
         for predicate, counts in self.asks.items():
             kept, before = some, None
@@ -221,7 +221,7 @@ class _Maker:
         return combined(op, op.lift(arguments, where), asks=asks, scratch=self.scratch, name=name)
 
     def steps(self, ranges: Sequence[tuple[Int64, Int64]], rows: int) -> Iterator[tuple[int, int]]:
-        """Stretches of spine rows of which no more is gathered than can be held."""
+        """Ranges of spine rows, each gathering at most `GATHERED` rows."""
         gathered = np.zeros(rows, dtype=np.int64)
         for target, (first, last) in zip(self.program.targets, ranges, strict=True):
             heavy = sum(isinstance(self.ops[part], (ListOp, ObjectOp)) for part in target.parts)
@@ -265,7 +265,7 @@ class _Maker:
 
 
 class _Sketches:
-    """Sketches of the values in each range: one for every row would cost a kilobyte each."""
+    """Builds one sketch from the values in each range: one per row would take a kilobyte each."""
 
     in_order = False
 
@@ -284,13 +284,13 @@ class _Sketches:
 
 
 def _sorted(groups: Int64, times: Int64, kept: Int64 | None) -> Int64:
-    """Row numbers by group and time; of `kept` rows alone, if given."""
+    """Row numbers sorted by group and time; only of `kept` rows, if given."""
     some_groups, some_times = (groups, times) if kept is None else (groups[kept], times[kept])
     if len(some_times) == 0:
         return np.empty(0, dtype=np.int64)
     low, high = int(some_times.min()), int(some_times.max())
     span = high - low + 1
-    if span * (int(some_groups.max()) + 1) < 2**63:  # one number tells both: far faster to sort
+    if span * (int(some_groups.max()) + 1) < 2**63:  # sorting by one number is far faster
         order = np.argsort(some_groups * span + (some_times - low))
     else:
         order = np.lexsort((some_times, some_groups))
@@ -298,13 +298,13 @@ def _sorted(groups: Int64, times: Int64, kept: Int64 | None) -> Int64:
 
 
 def _bounds(groups: Int64, count: int) -> Int64:
-    """Where each group's rows begin in rows sorted by group, and at last where they end."""
+    """Where each group's rows begin in rows sorted by group, and where the last group ends."""
     sizes: npt.NDArray[Any] = np.bincount(groups, minlength=count)
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _chunks(bounds: Int64, rows: int) -> Iterator[tuple[int, int]]:
-    """Stretches of groups with about so many rows, at least one group each."""
+    """Ranges of groups with about `rows` rows each, at least one group each."""
     low, groups = 0, len(bounds) - 1
     while low < groups:
         high = int(np.searchsorted(bounds, bounds[low] + rows, side="right")) - 1

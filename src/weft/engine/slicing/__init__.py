@@ -1,1 +1,1 @@
-"""From a time to its slice, by arithmetic, table or search. Read `edges`, `method`, `slice_sql`."""
+"""Finds a time's slice, by arithmetic, table or search. Read `edges`, `method`, `slice_sql`."""

@@ -1,4 +1,4 @@
-"""The edges of a tree: from a time to its slice, and from a slice to the windows that take it."""
+"""The edges of a tree: from a time to its slice, and from a slice to the windows it belongs to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
 FEW = 6
-"""Up to as many progressions, arithmetic on every time is quicker than a search among edges."""
+"""Up to this many progressions, arithmetic on every time is faster than a search among edges."""
 _CHUNK = 1 << 22
 _LIMITS = np.iinfo(np.int64)
 
@@ -29,9 +29,9 @@ _LIMITS = np.iinfo(np.int64)
 class TreeEdges:
     """The instants at which a tree is cut: the union of progressions `offset + k * step`.
 
-    Times and edges are int64 and may be negative. A slice is `[edge, next edge)` and is known by
-    its start. Given the tree's windows as well, it knows the slices that no window takes, which
-    there are where all windows leave gaps.
+    Times and edges are int64 and may be negative. A slice is `[edge, next edge)`, identified by
+    its start. If the tree's windows are given too, `needed` tells which slices are in no window,
+    which exist if all windows leave gaps.
 
     >>> edges = TreeEdges([(0, 5), (2, 5)])
     >>> edges.slice_start(np.array([-1, 0, 6, 7]))
@@ -43,7 +43,7 @@ class TreeEdges:
     offset: Int64
     step: Int64
     gaps: tuple[tuple[int, int, int], ...]
-    """Range, slide and phase of every window, if all leave gaps; empty where none is needed."""
+    """Range, slide and phase of every window if all leave gaps; otherwise empty."""
 
     def __init__(
         self, progressions: Iterable[tuple[int, int]], windows: Iterable[Window] = ()
@@ -72,27 +72,27 @@ class TreeEdges:
         return list(zip(self.offset.tolist(), self.step.tolist(), strict=True))
 
     def __len__(self) -> int:
-        """How many progressions there are, none of them within another."""
+        """The number of progressions, none of which contains another."""
         return len(self.step)
 
     @cached_property
     def granule(self) -> int:
-        """The greatest length of which all distances between edges are multiples."""
+        """The greatest common divisor of all distances between edges."""
         return int(np.gcd.reduce(np.concatenate((self.step, self.offset - self.offset[0]))))
 
     @property
     def base(self) -> int:
-        """The first place of an edge, in granules' terms: every edge is `base + k * granule`."""
+        """The phase of the edges: every edge is `base + k * granule`."""
         return int(self.offset[0]) % self.granule
 
     @cached_property
     def period(self) -> int | None:
-        """After how long edges, and the slices that are needed, repeat; None past 64 bits."""
+        """The period of the edges and of the needed slices; None if it exceeds 64 bits."""
         found = lcm(*self.step.tolist(), *(slide for _, slide, _ in self.gaps))
         return found if found <= _LIMITS.max else None
 
     def slice_start(self, times: npt.ArrayLike) -> Int64:
-        """The start of the slice that each time lies in: the greatest edge that is not after it."""
+        """The start of the slice that contains each time: the greatest edge not after it."""
         at = np.asarray(times, dtype=np.int64)
         if at.size == 0:
             return at
@@ -106,7 +106,7 @@ class TreeEdges:
         return self._latest(at)
 
     def slice_end(self, times: npt.ArrayLike) -> Int64:
-        """The end of the slice that each time lies in: the least edge after it.
+        """The end of the slice that contains each time: the least edge after it.
 
         >>> TreeEdges([(0, 5), (2, 5)]).slice_end(np.array([-1, 0]))
         array([0, 2])
@@ -122,15 +122,15 @@ class TreeEdges:
         return found
 
     def edges_between(self, low: int, high: int) -> Int64:
-        """The edges in `[low, high)`, in order: the slice manager's work (OnTheFlySharing 3.3).
+        """The edges in `[low, high)`, in order: the slice manager's task (OnTheFlySharing 3.3).
 
-        No composite period is needed; memory beyond the answer is bounded.
+        Needs no composite period; memory beyond the result is bounded.
         """
         pieces = [self._piece(start, end) for start, end in self._pieces(low, high)]
         return np.concatenate(pieces) if pieces else np.empty(0, dtype=np.int64)
 
     def needed(self, starts: npt.ArrayLike) -> Bools:
-        """Of slices, known by their starts, which some window takes."""
+        """Which slices, given by their starts, are in some window."""
         at = np.asarray(starts, dtype=np.int64)
         if not self.gaps:
             return np.ones(at.shape, dtype=np.bool_)
@@ -140,7 +140,7 @@ class TreeEdges:
         return taken
 
     def lookup_table(self, most: int) -> LookupTable | None:
-        """A table of one period by granule; None where that takes more than `most` entries.
+        """A table of one period, by granule; None if it needs more than `most` entries.
 
         >>> TreeEdges([(0, 4), (2, 6)]).lookup_table(64).back
         array([0, 0, 0, 1, 0, 1], dtype=int32)
@@ -150,7 +150,7 @@ class TreeEdges:
         return self._table(0, self.period // self.granule, repeats=True)
 
     def span_table(self, low: int, high: int, most: int) -> LookupTable | None:
-        """A table for the times in `[low, high]` only, for periods too long for a table."""
+        """A table for the times in `[low, high]` only, if the period is too long for a table."""
         first = (low - self.base) // self.granule
         count = (high - self.base) // self.granule - first + 1
         if not 0 < count <= most:
@@ -176,7 +176,7 @@ class TreeEdges:
         return sum((high - low) // step + 1 for step in self.step.tolist())
 
     def _pieces(self, low: int, high: int) -> Iterator[tuple[int, int]]:
-        """`[low, high)` in pieces, each of bounded work."""
+        """Splits `[low, high)` into pieces of bounded work."""
         if low >= high:
             return
         by_granule = max(1, (high - low) // self.granule)
@@ -204,9 +204,9 @@ class TreeEdges:
 
 
 def windows_of(window: Window, start: npt.ArrayLike, end: npt.ArrayLike) -> tuple[Int64, Int64]:
-    """Of slices `[start, end)`, the first window instance that contains each, and how many do.
+    """For each slice `[start, end)`, the first window instance that contains it, and how many do.
 
-    Instances are known by their starts; the others follow the first, one slide apart.
+    Instances are given by their starts; the others follow the first, one slide apart.
 
     >>> windows_of(Window(range=10, slide=4), np.array([8, 10]), np.array([10, 12]))
     (array([0, 4]), array([3, 2]))
@@ -225,7 +225,7 @@ def _cleaned(progressions: list[tuple[int, int]]) -> tuple[Int64, Int64]:
     for offset, step in progressions:
         if step <= 0:
             raise WindowError(f"step={step} of the progression at {offset} must be positive")
-    # Offsets in Python's integers: one may be past 64 bits before it is taken modulo its step.
+    # Offsets as Python integers: one may exceed 64 bits before it is reduced modulo its step.
     listed = sorted({(step, offset % step) for offset, step in progressions})
     steps = np.array([step for step, _ in listed], dtype=np.int64)
     return clean_arrays(np.array([offset for _, offset in listed], dtype=np.int64), steps)

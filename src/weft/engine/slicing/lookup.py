@@ -1,4 +1,4 @@
-"""A table from a granule of time to how far back its slice starts."""
+"""A table that gives, for each granule of time, how far back its slice starts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 Int64 = npt.NDArray[np.int64]
 NO_SLICE = int(np.iinfo(np.int64).min)
-"""What `slice_start` answers for a time that no window takes, or that the table does not hold."""
+"""Returned by `slice_start` for a time that is in no window, or not in the table."""
 
 
 @dataclass(frozen=True, eq=False)
 class LookupTable:
-    """Slices by granule: entry i is for the time from `base + (first + i) * granule` on.
+    """Slices by granule: entry i is for the granule from `base + (first + i) * granule` on.
 
-    `back[i]` says how many granules before its own the slice of granule i starts; -1 where no
-    window takes that slice. A table of one period repeats; one of a span holds only its times.
+    `back[i]` is how many granules earlier the slice of granule i starts; -1 if that slice is in no
+    window. A table of one period repeats; a table of a span holds only the times in that span.
 
     >>> table = LookupTable(10, 0, 0, True, np.array([0, 1, 0], dtype=np.int32))
     >>> table.slice_start(np.array([25, 30, 45, -1]))
@@ -34,7 +34,7 @@ class LookupTable:
         return len(self.back)
 
     def slice_start(self, times: npt.ArrayLike) -> Int64:
-        """The start of the slice that each time lies in, or `NO_SLICE`."""
+        """The start of the slice that contains each time, or `NO_SLICE`."""
         granules = (np.asarray(times, dtype=np.int64) - self.base) // self.granule
         entry = granules - self.first
         if self.repeats:

@@ -1,4 +1,4 @@
-"""Which way from a time to its slice is the cheapest, and why."""
+"""Chooses the cheapest method of finding the slice of a time, and explains the choice."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ KINDS: tuple[Kind, ...] = ("greatest", "lookup", "search")
 
 @dataclass(frozen=True)
 class SliceCosts:
-    """What each way costs, in nanoseconds; `benchmarks.support.slice_costs` measures them."""
+    """What each method costs, in nanoseconds; `benchmarks.support.slice_costs` measures them."""
 
     greatest: float
     """Per row and progression."""
     lookup: float
     """Per row."""
     entry: float
-    """Per entry of a table, once per query: reading the literal and sending it to the tasks."""
+    """Per entry of a table, once per query: parsing the literal and sending it to the tasks."""
     search: float
     """Per row: to a Python worker in Arrow batches and back."""
     most_progressions: int
@@ -48,7 +48,7 @@ MEASURED = SliceCosts(
 
 @dataclass(frozen=True, eq=False)
 class SliceMethod:
-    """The way from times to slices that was chosen; `table` is there for `lookup`."""
+    """The chosen method of finding slices; `table` is set for `lookup`."""
 
     kind: Kind
     reason: str
@@ -66,9 +66,9 @@ def choose_method(
     kind: Kind | None = None,
     costs: SliceCosts = MEASURED,
 ) -> SliceMethod:
-    """The cheapest way for about so many rows, or the one asked for.
+    """The cheapest method for about `rows` rows, or the one given by `kind`.
 
-    `span` is the least and the greatest time, where they are known: a table needs to hold no more.
+    `span` is the least and the greatest time, if known: a table needs to cover no more.
 
     >>> choose_method(TreeEdges([(0, 60), (20, 60)]))
     SliceMethod(kind='greatest', reason='2 progressions by arithmetic, about 14 ns a row', ...)
@@ -93,10 +93,10 @@ def choose_method(
 def _ways(
     edges: TreeEdges, rows: float, span: tuple[int, int] | None, costs: SliceCosts
 ) -> list[tuple[float, SliceMethod]]:
-    """Every way that is open, with its cost."""
+    """Every method that is possible here, with its cost."""
     ways: list[tuple[float, SliceMethod]] = []
     count = len(edges)
-    # Arithmetic does not know which slices no window takes; their rows are carried in vain.
+    # Arithmetic cannot tell which slices are in no window; their rows are aggregated needlessly.
     if count <= costs.most_progressions:
         each = costs.greatest * count
         reason = f"{count} progressions by arithmetic, about {each:.0f} ns a row"

@@ -1,4 +1,4 @@
-"""SQL of the slice that a time lies in, by arithmetic or by a table in one literal."""
+"""SQL of the slice that contains a time, by arithmetic or by a table in one literal."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def greatest_sql(edges: TreeEdges, time: str) -> str:
 
 
 def lookup_sql(edges: TreeEdges, table: LookupTable, time: str) -> str:
-    """The latest edge by a table; null where no window takes the slice.
+    """The latest edge by a table; null if the slice is in no window.
 
-    A time outside the span that a table holds is given its slice by arithmetic, slowly: a table
-    that was made for other rows costs time, never an answer.
+    For a time outside the span of the table the slice is computed by arithmetic, which is slower:
+    a table made for other rows costs time, but answers stay correct.
 
     >>> edges = TreeEdges([(0, 4), (2, 6)])
     >>> print(lookup_sql(edges, edges.lookup_table(64), "t"))
@@ -44,5 +44,5 @@ def lookup_sql(edges: TreeEdges, table: LookupTable, time: str) -> str:
 
 
 def literal_array(values: list[int | None] | list[int], kind: str = "int") -> str:
-    """An array as one literal: the optimizer folds this, whereas `array(...)` stays a tree."""
+    """An array as one literal, which Spark folds to a constant; `array(...)` would stay a tree."""
     return f"from_json('{json.dumps(values, separators=(',', ':'))}', 'array<{kind}>')"

@@ -1,4 +1,4 @@
-"""What a bucket of groups keeps between micro-batches: pieces of slices, in a tree over time.
+"""The state of a bucket of groups between micro-batches: pieces of slices, in a tree over time.
 
-Read `radix_tree`, `index`, `bucket`; `codec` is the form in bytes.
+Read `radix_tree`, `index`, `bucket`; `codec` is the serialised form.
 """

@@ -2,8 +2,8 @@
 
     index (frontier, latest time) --which window?--> its slices --combine--> answers of its groups
 
-A window that is open has taken every row of it that ever came: rows are late only for windows that
-are closed. So its answers are those of the plain query over all rows up to the micro-batch.
+An open window contains every row of it that has arrived, because rows are late only for closed
+windows. So its answers are those of the plain query over all rows up to the micro-batch.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from weft.engine.state.sessions import session_lanes
 
 @dataclass(frozen=True)
 class Moment:
-    """How far a stream had come after a micro-batch."""
+    """The progress of a stream after a micro-batch."""
 
     frontier: int
     """Windows that end at or before it are closed, if their query has no lateness."""
     max_event_time: int | None
-    """The greatest time seen; None if no row has come."""
+    """The greatest time seen; None if no row has arrived."""
 
 
 @dataclass(frozen=True)
 class WindowAt:
-    """A window that was asked for; `end` is later than its query's frontier if it is open."""
+    """A requested window; it is open if `end` is later than its query's frontier."""
 
     start: int
     end: int
 
     def is_open(self, windows: QueryWindows, moment: Moment) -> bool:
-        """Whether more rows may come into it."""
+        """Whether rows may still be added to it."""
         return self.end > windows.own_frontier(moment.frontier)
 
 
@@ -53,7 +53,7 @@ def window_ended_by(windows: QueryWindows, at: int) -> WindowAt:
 
 
 def window_under_way(windows: QueryWindows, moment: int) -> WindowAt:
-    """The window that ends first after a moment.
+    """The window that ends first after a time.
 
     >>> window_under_way(QueryWindows(1, 10, 5, 0, -FAR, FAR, (), None, ()), 19)
     WindowAt(start=10, end=20)
@@ -69,10 +69,10 @@ def _window(windows: QueryWindows, number: int) -> WindowAt:
 def asked_window(
     windows: QueryWindows, at: int | None, complete_from: int | None, moment: Moment
 ) -> WindowAt | None:
-    """The window that ends by `at`; without it the one under way; None if no row has come yet.
+    """The window that ends by `at`, by default the current one; None if no row has arrived yet.
 
-    A query that came late has no whole window before `complete_from`: of such a one, the first
-    whole window is the one under way.
+    A query that was added to a running stream has no complete window before `complete_from`; until
+    then, the current window is its first complete one.
     """
     if at is not None:
         return window_ended_by(windows, at)
@@ -86,7 +86,7 @@ def asked_window(
 
 @dataclass
 class ReadOnly:
-    """The pieces of a bucket as a micro-batch left them: what is removed or written stays here."""
+    """The pieces of a bucket after a micro-batch; removals affect only this object."""
 
     pieces: Mapping[str, bytes]
     gone: set[str] = field(default_factory=set)
@@ -96,16 +96,16 @@ class ReadOnly:
         return None if name in self.gone else self.pieces.get(name)
 
     def put(self, name: str, value: bytes) -> None:
-        """Refused: whoever reads must not write."""
+        """Always fails: a reader must not write."""
         raise AssertionError(f"{name} was to be written to a state that is only read")
 
     def remove(self, name: str) -> None:
-        """Forget a piece, for this reader."""
+        """Hide a piece from this reader."""
         self.gone.add(name)
 
 
 def reading_program(program: Program, queries: tuple[int, ...]) -> Program:
-    """The program for reading some queries' windows from the state, and nothing else."""
+    """The program restricted to reading the windows of some queries from the state."""
     trees = tuple(
         replace(tree, services=mine, fragments=None, columns=None)
         for tree in program.stores
@@ -123,19 +123,19 @@ def answers_at(bucket: Bucket, window: WindowAt) -> Iterator[Combined]:
             for lane in (*tree.lanes, *tree.uneven)
             for due in DueWindows.of(lane, window.end - 1, window.end)
         ]
-        # Totals are of use to later micro-batches; a single window is combined without them.
+        # Renewing totals pays only for later micro-batches, not for reading a single window.
         yield from gathered_answers(bucket, tree, dues, renew_totals=False)
 
 
 def open_sessions(bucket: Bucket) -> Iterator[Combined]:
-    """Every session that is open, as it would be answered if no more rows came."""
+    """Every open session, as it would be answered if no more rows arrived."""
     for tree in bucket.program.stores:
         for lane in session_lanes(tree):
             yield from opened(bucket, tree, lane).close(FAR)
 
 
 def pieces_of(program: Program) -> tuple[str, ...]:
-    """How the names of the pieces begin from which a program answers."""
+    """The name prefixes of the pieces that a program answers from."""
     return ("index", *(f"{_kind(tree)}{tree.number}/" for tree in program.stores))
 
 

@@ -1,4 +1,4 @@
-"""A bucket of groups: its stores' pieces, read and written as far as a micro-batch touches them."""
+"""A bucket of groups: reads and writes only the pieces of state that a micro-batch touches."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from weft.errors import AggregateError
 
 Int64 = npt.NDArray[np.int64]
 TARGET, MOST = 128 * 1024, 1024 * 1024
-"""Bytes that a piece should have, and at which its store is cut into smaller ones."""
+"""The target size of a piece in bytes, and the size above which its store uses smaller pieces."""
 _INDEX = "index"
 
 
 class KeyValue(Protocol):
-    """The state store, as far as a bucket uses it."""
+    """The part of the state store's interface that a bucket uses."""
 
     def get(self, name: str) -> bytes | None: ...
 
@@ -58,7 +58,7 @@ class Traffic:
 class Bucket:
     """The state of one bucket, opened for one micro-batch.
 
-    Pieces are kept in memory while the bucket is open and written once, by `save`.
+    Pieces are cached in memory while the bucket is open and written once, by `save`.
     """
 
     program: Program
@@ -104,7 +104,7 @@ class Bucket:
         self.state.remove(name)
 
     def read(self, store: TreeProgram, node: Node) -> pa.Table:
-        """The shards of a piece, with the columns that the store has now."""
+        """The shards of a piece, with the store's current columns."""
         key = (store.number, node)
         if key not in self._tables:
             name = _name(store.number, node)
@@ -118,7 +118,7 @@ class Bucket:
         return self._tables[key]
 
     def _live_fragments(self, store: TreeProgram, table: pa.Table) -> pa.Table:
-        """Signatures without the bits of predicates that are gone."""
+        """The shards with signatures that lack the bits of dropped predicates."""
         mask = store.live_mask
         renamed = np.array(
             [
@@ -138,7 +138,7 @@ class Bucket:
         self._dirty.add((store.number, node))
 
     def save(self) -> None:
-        """Write what has changed, and the index last."""
+        """Write the changed pieces, and then the index."""
         for lane in self._lanes.values():
             lane.save()
         for number, node in sorted(self._dirty):
@@ -172,10 +172,10 @@ class Bucket:
     # What a micro-batch does, in this order.
 
     def absorb(self, store: TreeProgram, shards: pa.Table, rows: Int64) -> pa.Table:
-        """Merge a micro-batch's shards; `rows` says how many rows each was made of.
+        """Merge a micro-batch's shards; `rows` is how many rows each was aggregated from.
 
-        Rows that only closed windows would take are counted, query by query; those that no query
-        takes are left out. Returns what was merged.
+        Rows that are late for a query are counted, query by query; those that are late for all
+        queries are dropped. Returns the shards that were merged.
         """
         shards = self._admit(store, shards, rows)
         if not shards.num_rows:
@@ -189,7 +189,7 @@ class Bucket:
         return shards
 
     def _admit(self, store: TreeProgram, shards: pa.Table, rows: Int64) -> pa.Table:
-        """Those of the shards that some open window takes."""
+        """The shards that may be in an open window; counts the late rows."""
         slices = flat(shards, SLICE).to_numpy()
         if not (slices < self.frontier).any():
             return shards
@@ -225,7 +225,7 @@ class Bucket:
         return slices[0].as_py(), slices[-1].as_py()
 
     def _own(self, store: TreeProgram, shards: pa.Table) -> StoreIndex:
-        """The store's index; a new store's span is chosen by what its first slices weigh."""
+        """The store's index; a new store's span depends on the size of its first slices."""
         if store.number not in self.index.stores:
             slices = max(1, len(flat(shards, SLICE).unique()))
             weight = max(1, shards.nbytes // slices)
@@ -244,7 +244,7 @@ class Bucket:
                 self.index.late[service.query] = self.index.late.get(service.query, 0) + count
 
     def sum_up(self, store: TreeProgram) -> None:
-        """Renew the totals of nodes that no more time will come into, where long windows ask."""
+        """Update the totals of nodes that event time has passed, on levels that windows use."""
         own = self.index.stores.get(store.number)
         if own is None or self.index.max_event_time is None:
             return
@@ -272,21 +272,21 @@ class Bucket:
         self._replace(store, parent, by_slice(total))
 
     def levels(self, store: TreeProgram) -> int:
-        """How many levels of totals pay for themselves: a window spans a few nodes of each."""
+        """How many levels of totals are worth keeping: the longest window spans 4 nodes of each."""
         span, levels = self.index.stores[store.number].span, 0
         while store.longest >= 4 * span * RADIX**levels:
             levels += 1
         return levels
 
     def gather(self, store: TreeProgram, cuts: Int64) -> pa.Table:
-        """Shards between the first and last cut, none of them across a cut.
+        """Shards between the first and last cut, none of which spans a cut.
 
-        Where no cut asks for slices, a total stands for them; its `slice` is where it starts.
+        Slices with no cut between them may be returned as one total, whose `slice` is its start.
         """
         own = self.index.stores[store.number]
         levels = self.levels(store)
         summed = {node for node, piece in own.pieces.items() if piece.summed}
-        for node in own.pieces:  # a late row below it makes every total above it out of date
+        for node in own.pieces:  # a late row invalidates every total above its node
             while node not in summed and node.level < levels:
                 node = node.parent
                 summed.discard(node)
@@ -314,7 +314,7 @@ class Bucket:
         return pa.concat_tables(tables) if tables else store.schema.arrow.empty_table()
 
     def slice_counts(self, store: TreeProgram) -> list[int]:
-        """How many slices each piece of a tree had when it was last written."""
+        """The number of slices in each piece of a tree when it was last written."""
         own = self.index.stores.get(store.number)
         return [piece.slices for piece in own.level(0).values()] if own else []
 
@@ -326,7 +326,7 @@ class Bucket:
         return self._lanes[name]
 
     def stretches(self, store: TreeProgram) -> list[tuple[int, int]]:
-        """Stretches of slice starts that hold anything, none nearer than the longest range."""
+        """The spans of slice starts that hold shards; gaps up to the longest range are joined."""
         own = self.index.stores.get(store.number)
         found: list[tuple[int, int]] = []
         for _, piece in sorted(own.level(0).items()) if own else ():
@@ -337,7 +337,7 @@ class Bucket:
         return found
 
     def evict(self, store: TreeProgram) -> None:
-        """Let go of pieces that no open window reaches into; cut too large ones smaller."""
+        """Remove pieces that no open window needs; use smaller pieces if they are too large."""
         own = self.index.stores.get(store.number)
         if own is None:
             return
@@ -365,7 +365,7 @@ class Bucket:
             self._replace(store, node, by_slice(shards.filter(pa.array(numbers == number))))
             own.pieces[node] = Piece(0, 0, *self._bounds(store, node))
 
-    # What others ask.
+    # Accessors.
 
     @property
     def frontier(self) -> int:

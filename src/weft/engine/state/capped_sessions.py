@@ -5,14 +5,14 @@
     sessions                        [ ........................... )[ ... + gap )
                                     s     the first check at least M after s      it starts there
 
-A lane has one gap and one maximum, and queries that came at one time: where a session ends depends
-on where it began. Two rows of a group that are no more than a gap apart, with no check between
-them, are in one session wherever it began, so a stretch never spans a check. In order of time, each
-stretch goes on with the session before it or begins one. The sessions of a group end in that order,
-so what is over is over for good.
+A lane has one gap and one maximum, and queries that were added at the same time, because the end of
+a session depends on its start. Two rows of a group that are at most a gap apart, with no check
+between them, are in the same session wherever it started; a stretch never spans a check. In order
+of time, each stretch continues the session before it or starts one. The sessions of a group end in
+that order, so a session that has ended never changes.
 
-Of a session that a check has ended, the last stretch is kept, as `spent`: whoever comes within a
-gap of it goes on where that session ended. It is let go of when only late rows could.
+The last stretch of a session that a check has ended is kept, as `spent`: rows within a gap of it
+belong to a session that starts at that check. It is removed once only late rows could do so.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class CappedSessions(OpenSessions):
         first, last = flat(table, FIRST).to_numpy(), flat(table, LAST).to_numpy()
         over = _is_over(table)
         checked = np.full(int(group.max(initial=-1)) + 1, -FAR)
-        checked[group[over]] = last[over]  # one of a group at most
+        checked[group[over]] = last[over]  # at most one per group
         rows = np.flatnonzero(~over)
         sessions = session_groups(
             group[rows], first[rows], last[rows], self.gap, self.maximum, checked[group[rows]]
@@ -87,7 +87,7 @@ class CappedSessions(OpenSessions):
         kept = np.zeros(table.num_rows, dtype=np.bool_)
         kept[rows] = ~is_closed[sessions.ids]
         ended = ~kept & wanted[group] & (last == checked[group])
-        # Two stretches of a session may end at one time: one of them tells it.
+        # Two stretches of a session may end at the same time: keep only one of them.
         ended[np.flatnonzero(ended)[1:]] &= np.diff(group[ended]) != 0
         if (kept | (ended & over)).all():
             return
@@ -98,7 +98,7 @@ class CappedSessions(OpenSessions):
     def _closed(
         self, table: pa.Table, rows: Int64, sessions: Sessions, is_closed: npt.NDArray[np.bool_]
     ) -> Iterator[Combined]:
-        """The answers of those of the sessions that are closed."""
+        """The answers of the closed ones among the sessions."""
         silent = self.bucket.program.silent
         asked = [window for window in self.lane.windows if window.query not in silent]
         mine = is_closed[sessions.ids]
@@ -116,6 +116,6 @@ class CappedSessions(OpenSessions):
 
 
 def _is_over(table: pa.Table) -> npt.NDArray[np.bool_]:
-    """Which stretches are of sessions that were answered."""
+    """Which stretches belong to sessions that have been answered."""
     over: npt.NDArray[np.bool_] = flat(table, SPENT).to_numpy() > 0
     return over

@@ -1,4 +1,4 @@
-"""A structure's cells in pages: pieces of state, read when looked at, written when changed."""
+"""A structure's cells in pages: pieces of state, read on access, written when changed."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from weft.engine.state.codec import bytes_to_table, damaged, table_to_bytes
 from weft.engine.state.frames import Frames
 
 POINTERS = 512
-"""Pointers in a page: eight bytes each, as many as make a piece worth reading."""
+"""Pointers per page, eight bytes each: enough for a piece to be worth reading."""
 
 
 class Pieces(Protocol):
-    """Bytes under names: the state store, as far as cells use it."""
+    """Bytes by name: the part of the state store's interface that cells use."""
 
     def get_piece(self, name: str) -> bytes | None: ...
 
@@ -34,7 +34,7 @@ class PagedCells:
         self.name, self.size, self.codec, self.pieces = name, size, codec, pieces
         self.pages: dict[int, list[Any]] = {}
         self.stored: set[int] = set()
-        """Pages that the state store holds."""
+        """The pages that are in the state store."""
         self.dirty: set[int] = set()
 
     def piece(self, page: int) -> str:
@@ -62,7 +62,7 @@ class PagedCells:
 
     def put(self, slot: int, cell: Any) -> None:
         if self.size == 1:
-            self.pages[slot] = [cell]  # what it held need not be read
+            self.pages[slot] = [cell]  # overwrites the page, so its old content need not be read
         else:
             self._page(slot)[slot % self.size] = cell
         self.dirty.add(slot // self.size)
@@ -77,7 +77,7 @@ class PagedCells:
             self.put(slot, cell)
 
     def save(self, is_live: Callable[[int, int], bool]) -> None:
-        """Write the pages that have changed; remove those without live cells."""
+        """Write the changed pages; remove those without live cells."""
         for page in sorted(self.stored | self.dirty):
             low = page * self.size
             if not is_live(low, low + self.size):
@@ -87,7 +87,7 @@ class PagedCells:
                     self.stored.discard(page)
             elif page in self.dirty:
                 cells = self.pages[page]
-                for at in range(self.size):  # what nobody will read need not be written
+                for at in range(self.size):  # cells that nobody will read need not be written
                     if cells[at] is not None and not is_live(low + at, low + at + 1):
                         cells[at] = None
                 self.pieces.put_piece(self.piece(page), table_to_bytes(self.codec.encode(cells)))
@@ -96,7 +96,7 @@ class PagedCells:
 
 
 class Codec:
-    """How a page of frames becomes a table."""
+    """Converts a page of frames to a table and back."""
 
     def __init__(self, frames: Frames) -> None:
         self.frames = frames
@@ -109,7 +109,7 @@ class Codec:
 
 
 class IntegerCodec(Codec):
-    """How a page of integers becomes a table."""
+    """Converts a page of integers to a table and back."""
 
     def __init__(self) -> None:
         pass
@@ -122,10 +122,10 @@ class IntegerCodec(Codec):
 
 
 class PagedStore:
-    """A structure's cells in pages of so many frames.
+    """A structure's cells in pages of `size` frames.
 
-    Cells that are the slices themselves (`slices`, by the name that the structure has for them)
-    are no pages: they are read where the slices are kept.
+    Cells that are the slices themselves (`slices`, by the structure's name for them) have no pages:
+    they are read from the stored slices.
     """
 
     def __init__(
@@ -138,7 +138,7 @@ class PagedStore:
     def cells(self, name: str) -> Cells:
         if name in self.slices:
             return self.slices[name]
-        # Registers are few and change with nearly every slide: each is a piece of its own.
+        # Registers are few and change with nearly every slide: each is a separate piece.
         return self._open(name, 1 if name == "registers" else self.size, Codec(self.frames))
 
     def pointers(self, name: str) -> Cells:
@@ -150,17 +150,17 @@ class PagedStore:
         return self.named[name]
 
     def directory(self) -> dict[str, list[int]]:
-        """Which pages there are, by cells."""
+        """The existing pages, by name of the cells."""
         return {name: _runs(cells.stored) for name, cells in self.named.items()}
 
     def restore(self, directory: Mapping[str, list[int]]) -> None:
-        """Take back what `directory` gave."""
+        """Restore what `directory` returned."""
         for name, runs in directory.items():
             pairs = zip(runs[::2], runs[1::2], strict=True)
             self.named[name].stored = {page for low, high in pairs for page in range(low, high)}
 
     def save(self, is_live: Callable[[str, int, int], bool]) -> None:
-        """Write what has changed; `is_live(name, low, high)` says which cells may be read again."""
+        """Write the changed pages; `is_live(name, low, high)`: whether cells may be read again."""
         for name, cells in self.named.items():
             cells.save(partial(is_live, name))
 
@@ -180,7 +180,7 @@ def stored_pieces(name: str, directory: Mapping[str, list[int]]) -> list[str]:
 
 
 def _runs(pages: set[int]) -> list[int]:
-    """Ascending numbers as low, high, low, high: stretches of neighbours.
+    """The numbers as low, high, low, high, ...: ascending runs of consecutive numbers.
 
     >>> _runs({3, 4, 5, 9})
     [3, 6, 9, 10]

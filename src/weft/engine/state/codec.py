@@ -1,4 +1,4 @@
-"""What goes into the state store: Arrow tables and JSON, with a version and a checksum.
+"""The format of the state store's values: Arrow tables and JSON, with a version and a checksum.
 
 Never pickle: a checkpoint outlives the code that wrote it, and reading one must run no code.
 """
@@ -15,20 +15,20 @@ import pyarrow as pa
 from weft.errors import CheckpointError
 
 LAYOUT = 3
-"""The version of everything that the operator keeps in its state."""
+"""The version of the layout of the operator's state."""
 REMEDY = "go on with the release of weft that wrote it, or start on a new checkpoint"
 _MAGIC = b"weft"
-_HEADER = struct.Struct("<4sHHI4x")  # 16 bytes, so that the columns behind it stay aligned
+_HEADER = struct.Struct("<4sHHI4x")  # 16 bytes, so that the columns after it stay aligned
 _ARROW, _JSON = 1, 2
 
 
 def seal(body: bytes | memoryview, form: int) -> bytes:
-    """The body behind a header with the layout's version and a checksum."""
+    """A header with the layout's version and a checksum, followed by the body."""
     return _HEADER.pack(_MAGIC, LAYOUT, form, zlib.crc32(body)) + bytes(body)
 
 
 def unseal(data: bytes, form: int, what: str) -> memoryview:
-    """The body, if the header is that of this layout and the checksum holds.
+    """The body; an error unless the header is of this layout and the checksum is right.
 
     >>> bytes(unseal(seal(b"x", 2), 2, "the index"))
     b'x'
@@ -47,7 +47,7 @@ def unseal(data: bytes, form: int, what: str) -> memoryview:
 
 
 def checksum_of(data: bytes) -> int:
-    """The checksum in the header of something sealed.
+    """The checksum in the header of sealed data.
 
     >>> checksum_of(seal(b"x", 2)) == zlib.crc32(b"x")
     True
@@ -56,7 +56,7 @@ def checksum_of(data: bytes) -> int:
 
 
 def damaged(what: str, why: object) -> CheckpointError:
-    """An error about something in the state that cannot be read."""
+    """The error for something in the state that cannot be read."""
     return CheckpointError(
         f"{what} in the state is damaged ({why}): put the checkpoint back from a backup, or start "
         f"on a new one"

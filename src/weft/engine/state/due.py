@@ -1,7 +1,7 @@
-"""The windows of a bucket that are due, answered: by a structure in the state, or gathered.
+"""Answers the due windows of a bucket: by a structure in the state, or from gathered slices.
 
-Each window is answered once and final when the watermark passes its end (append), or again
-whenever rows come into it (update).
+Each window is answered once, finally, when the watermark passes its end (append), or again
+whenever rows are added to it (update).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Int64 = npt.NDArray[np.int64]
 
 
 def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterator[Combined]:
-    """The answers of the windows that the watermark closes: each window once, final."""
+    """The final answers of the windows that the watermark closes, each once."""
     stretches, held = bucket.stretches(tree), bucket.slice_counts(tree)
 
     def closing(lane: Lane) -> list[tuple[DueWindows, Int64]]:
@@ -48,7 +48,7 @@ def closing_answers(bucket: Bucket, tree: TreeProgram, watermark: int) -> Iterat
         elif windows:
             sliding = state.open(structure)
             if sliding.upto is not None and sliding.upto > lane.own_frontier(bucket.frontier):
-                state.close_down()  # ends that were passed: nothing but a new one answers them
+                state.close_down()  # it is past the ends of some due windows: build a new one
                 sliding = state.open(structure)
             state.begin(sliding, bucket.frontier)
             yield from _from_structure(bucket, tree, lane, sliding, dues)
@@ -127,9 +127,9 @@ def gathered_answers(
     *,
     renew_totals: bool = True,
 ) -> Iterator[Combined]:
-    """Every due window with any row in it, for every group, from the slices that it spans.
+    """Every due window that contains a row, for every group, from the slices that it spans.
 
-    The windows come with the starts of those that may hold any.
+    Each entry of `dues` comes with the starts of the windows that may contain rows.
     """
     dues = [(due, starts) for due, starts in dues if len(starts)]
     if not dues:
@@ -162,7 +162,7 @@ def _by_keys(
 def changed_answers(
     bucket: Bucket, tree: TreeProgram, delta: pa.Table | None
 ) -> Iterator[Combined]:
-    """Early answers: every group of an open window into which the micro-batch brought a row."""
+    """Early answers: every group of an open window to which the micro-batch added a row."""
     if delta is None or delta.num_rows == 0:
         return
     low, high = pc.min_max(delta.column(SLICE)).as_py().values()
@@ -187,7 +187,7 @@ def changed_answers(
 
 
 def _among(found: Combined, changed: Sequence[Combined]) -> Combined:
-    """Those answers whose window and group are among the changed."""
+    """The answers whose window and group are among the changed ones."""
     bounds = [np.concatenate([found.start, *(some.start for some in changed)])]
     if found.end is not None:
         ends = [some.end for some in (found, *changed) if some.end is not None]

@@ -1,8 +1,8 @@
-"""A slice's partials of many groups as one value, and the algebra of such values.
+"""Frames: the partials of one slice for many groups as one value, and the algebra of frames.
 
     shards of a slice --slice_frames--> Frame --combine, subtract--> Frame --keys, decode--> answers
 
-A group is a number while a micro-batch lasts (`Keys`); in the state its keys stand as they are.
+Within a micro-batch a group is identified by a number (`Keys`); the state stores the keys.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Keys:
         self._count = 0
 
     def numbers(self, columns: Sequence[pa.Array], rows: int) -> Int64:
-        """The number of each row's group; new groups are numbered on."""
+        """The number of each row's group; new groups get the next numbers."""
         if not self.types:
             return np.zeros(rows, dtype=np.int64)
         joined = [pa.concat_arrays(pair) for pair in zip(self._known, columns, strict=True)]
@@ -72,8 +72,7 @@ class Keys:
 class Frame:
     """The partials of some groups: ascending numbers, and for every part its columns.
 
-    A group without rows is absent, so a stream of a million keys of which few are seen at a time
-    keeps only those.
+    Groups without rows are absent, so of a million keys only those in the slice are stored.
     """
 
     groups: Int64
@@ -84,10 +83,10 @@ class Frame:
 
 
 class Frames:
-    """The algebra of frames: groups are joined, partials of equal groups combined.
+    """The algebra of frames: the union of groups; the partials of equal groups are combined.
 
-    With `counts`, every frame also counts in how many slices a group was: whoever takes slices
-    back knows by it which groups are gone, where a sum of zero or null would not say.
+    With `counts`, every frame also counts in how many slices each group occurs. Subtracting slices
+    then shows which groups are gone, which a sum of zero or null would not.
 
     >>> frames = Frames([bind(Part("max", ("price",)), [pa.float64()])], Keys([pa.string()]))
     >>> a = frames.of([pa.array(["x", "y"])], [[pa.array([3.0, 9.0])]])
@@ -110,7 +109,7 @@ class Frames:
         self.identity = Frame(np.empty(0, dtype=np.int64), tuple(op.blank(0) for op in self.ops))
 
     def of(self, keys: Sequence[pa.Array], parts: Sequence[Sequence[pa.Array]]) -> Frame:
-        """The frame of one slice: rows in any order, those of one group are combined."""
+        """The frame of one slice; rows may be in any order, those of one group are combined."""
         rows = len(keys[0]) if keys else len(parts[0][0])
         ((_, frame),) = self.slices(np.zeros(rows, dtype=np.int64), keys, parts)
         return frame
@@ -118,7 +117,7 @@ class Frames:
     def slices(
         self, starts: Int64, keys: Sequence[pa.Array], parts: Sequence[Sequence[pa.Array]]
     ) -> list[tuple[int, Frame]]:
-        """A frame for every slice start among the rows, ascending."""
+        """One frame for each slice start in the rows, ascending."""
         if not len(starts):
             return []
         numbers = self.keys.numbers(keys, len(starts))
@@ -187,12 +186,12 @@ class Frames:
         return frame if len(left) == len(total) else self.take(frame, left)
 
     def without_presence(self, late: Frame, held: Frame) -> Frame:
-        """The late frame counting only those groups that the held slice had not."""
+        """The late frame with its groups counted only if the held slice does not have them."""
         fresh = (_rows_of(held.groups, late.groups) < 0).astype(np.int64)
         return Frame(late.groups, (*late.parts[:-1], (fresh,)))
 
     def take(self, frame: Frame, rows: Int64) -> Frame:
-        """The frame of some of its rows, ascending."""
+        """The frame restricted to some rows, given in ascending order."""
         return Frame(
             frame.groups[rows],
             tuple(op.take(part, rows) for op, part in zip(self.ops, frame.parts, strict=True)),
@@ -205,7 +204,7 @@ class Frames:
     # Many frames as one table of Arrow columns, and back.
 
     def pack(self, frames: Sequence[Frame | None]) -> pa.Table:
-        """The frames end to end; their lengths are the table's metadata (-1 for none)."""
+        """The frames concatenated; the metadata of the table has their lengths (-1 for None)."""
         held = [frame for frame in frames if frame is not None] or [self.identity]
         columns = self.keys.columns(np.concatenate([frame.groups for frame in held]))
         for position, op in enumerate(self.ops):
@@ -215,7 +214,7 @@ class Frames:
         return pa.table(columns, names).replace_schema_metadata({"lengths": lengths})
 
     def unpack(self, table: pa.Table) -> list[Frame | None]:
-        """The frames of what `pack` gave."""
+        """The frames that `pack` stored."""
         columns = [flat(column) for column in table.columns]
         lengths = [int(text) for text in table.schema.metadata[b"lengths"].decode().split(",")]
         width = len(self.keys.types)
@@ -251,7 +250,7 @@ def _rows_of(groups: Int64, wanted: Int64) -> Int64:
 
 @njit(cache=True)
 def _union(a: Int64, b: Int64) -> tuple[Int64, Int64, Int64]:
-    """The groups of either, ascending, and the row of each in a and in b, or -1."""
+    """The groups of both, ascending, and the row of each in a and in b, or -1."""
     room = len(a) + len(b)
     groups = np.empty(room, dtype=np.int64)
     left, right = np.full(room, -1, dtype=np.int64), np.full(room, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The index of a bucket's state: which pieces there are, and how far the bucket has come."""
+"""The index of a bucket's state: its pieces, and the bucket's progress."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from weft.engine.state.radix_tree import Node
 
 @dataclass
 class Piece:
-    """One piece of a store, as the index knows it."""
+    """The index entry of one piece of a store."""
 
     size: int
-    """Bytes."""
+    """Size in bytes."""
     slices: int
     low: int
     """The start of its oldest slice."""
     high: int
     """The start of its newest slice."""
     summed: bool = False
-    """Whether its total is up to date in the piece above it."""
+    """Whether its total in the parent piece is up to date."""
     checksum: int = 0
-    """The checksum of its bytes: another version of the piece is not taken for this one."""
+    """The checksum of its bytes, by which another version of the piece is detected."""
 
     def to_list(self) -> list[int]:
         """As JSON values."""
@@ -41,7 +41,7 @@ class StoreIndex:
     """The pieces of one store."""
 
     span: int
-    """How much time a piece of slices spans."""
+    """The length of time that a piece of slices covers."""
     pieces: dict[Node, Piece] = field(default_factory=dict)
 
     def level(self, level: int) -> dict[Node, Piece]:
@@ -51,7 +51,7 @@ class StoreIndex:
 
 @dataclass
 class Index:
-    """What a bucket reads first and writes last in every micro-batch."""
+    """The index, which a bucket reads first and writes last in every micro-batch."""
 
     frontier: int | None = None
     """Windows that end at or before it are closed; None before the first micro-batch."""
@@ -62,15 +62,15 @@ class Index:
     fragments: list[str] = field(default_factory=list)
     """Each fragment's signature: the numbers of the predicates it satisfies, as a hex mask."""
     late: dict[int, int] = field(default_factory=dict)
-    """Rows that no window took any more, by query."""
+    """The number of late rows, by query."""
     ahead: int = 0
-    """Rows of the stream that the guard set aside; every bucket counts them all."""
+    """Rows of the stream that the guard against future rows set aside; every bucket counts all."""
     sliding: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """What is known of the structures over slices, by the name of their lane."""
+    """The metadata of the structures over slices, by the name of their lane."""
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The pieces of open sessions, by the name of their lane, and when the next may end."""
+    """The pieces of open sessions and when the next may end, by the name of their lane."""
     histories: list[int] = field(default_factory=list)
-    """The stores whose history is in the state."""
+    """The stores whose history has been merged into the state."""
     _numbers: dict[str, int] = field(default_factory=dict, compare=False, repr=False)
 
     def fragment(self, signature: int) -> int:
@@ -136,7 +136,7 @@ class Index:
 
 
 def index_from(stored: bytes) -> Index:
-    """The index of a bucket, as it is in the state."""
+    """The index of a bucket, from its bytes in the state."""
     values = bytes_to_json(stored, "the index")
     try:
         return Index.from_dict(values)

@@ -1,7 +1,7 @@
 """Lanes in a stream: the slices of windows that share keys, predicate and lateness, as frames.
 
-One structure serves a lane: its windows differ in range and slide, are made of the same rows and
-closed in the order of their ends, which windows of another lateness are not.
+One structure serves a lane: its windows differ in range and slide, but use the same rows and close
+in the order of their ends, which would not hold for windows of different lateness.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from weft.engine.state.bucket import Bucket
 
 FEW = 16
-"""Windows of fewer slices are combined anew: nothing is gained by keeping more."""
+"""Windows of fewer slices are combined from scratch: a structure would gain nothing."""
 SLIDES = 8
-"""A window of at least so many times the slides that a micro-batch closes is worth a structure."""
+"""A structure pays if windows have at least this many times the slides a micro-batch closes."""
 
 
 def lane_name(tree: TreeProgram, lane: Lane) -> str:
-    """The name of a lane's pieces in the state; numbers are never used again, so neither is it."""
+    """The name of a lane's pieces in the state; never reused, because numbers are not."""
     keys = ".".join(map(str, lane.keys))
     predicate = "" if lane.predicate is None else lane.predicate
     late = f"+{lane.lateness}" if lane.lateness else ""
@@ -46,7 +46,7 @@ def lane_choice(tree: TreeProgram, lane: Lane, finals: str, slices: int) -> Choi
             named(finals, op.laws, op.kind)
         return Choice(finals, "as asked for")
     if slices < FEW:
-        return Choice("blocks", f"windows of {slices} slices: combined anew")
+        return Choice("blocks", f"windows of {slices} slices: combined from scratch")
     laws = Frames(ops, Keys([])).laws
     return choose(laws, form="stream", ranges=len(lane.ranges), window=slices)
 
@@ -58,7 +58,7 @@ def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
         if tree.is_session:
             lines.append(f"run: store {tree.number}: sessions of every gap from open stretches")
             if any(window.maximum for window in tree.services):
-                lines.append(f"run: store {tree.number}: those with a maximum have stretches apart")
+                lines.append(f"run: store {tree.number}: those with a maximum are kept separately")
         if tree.uneven:
             lines.append(f"run: store {tree.number}: calendar windows from gathered slices")
         for lane in tree.lanes:
@@ -76,7 +76,7 @@ def explain_lanes(trees: Sequence[TreeProgram], finals: str) -> list[str]:
 
 
 class LaneState:
-    """A lane of an open bucket: its slices as frames, and the structure over them if it has one."""
+    """A lane of an open bucket: its slices as frames, and the structure over them, if any."""
 
     def __init__(self, bucket: Bucket, tree: TreeProgram, lane: Lane) -> None:
         self.bucket, self.tree, self.lane = bucket, tree, lane
@@ -95,7 +95,7 @@ class LaneState:
         return Frames(ops, keys, counts=structure == "subtract")
 
     def frames_of(self, shards: pa.Table) -> list[tuple[int, Frame]]:
-        """Some shards as a frame for every slice."""
+        """The shards as one frame per slice."""
         assert self.sliding is not None
         if self.lane.predicate is not None and shards.num_rows:
             mask = self.bucket.satisfied(self.lane.predicate)[flat(shards, FRAGMENT).to_numpy()]
@@ -119,11 +119,11 @@ class LaneState:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What the index knows of the lane's structure."""
+        """The index's metadata of the lane's structure."""
         return self.bucket.index.sliding.get(self.name, {})
 
     def open(self, structure: str) -> Sliding:
-        """The structure as the last micro-batch left it, or a new one that is still to be made."""
+        """The structure as the last micro-batch saved it, or a new one, to be filled by `begin`."""
         if self.sliding is not None and self.sliding.structure == structure:
             return self.sliding
         made = Sliding(
@@ -136,8 +136,8 @@ class LaneState:
         return made
 
     def _reaches(self) -> bool:
-        """Whether the structure has all that open windows reach: a backfilled query asks for older
-        slices than those that it joins."""
+        """Whether the structure holds all slices of the open windows: a backfilled query may need
+        older slices than the queries before it."""
         known = self.meta.get("oldest", [])
         wanted = self.lane.oldest_open(self.bucket.frontier).values()
         return len(known) == len(wanted) and all(
@@ -146,16 +146,17 @@ class LaneState:
         )
 
     def close_down(self) -> None:
-        """Let go of the structure; the slices stay."""
+        """Remove the structure from the state; the slices stay."""
         if "finals" in self.meta:
             discard(self.name, self.meta, self.bucket)
         self.bucket.index.sliding.pop(self.name, None)
         self.sliding = None
 
     def is_calm(self, windows: int, slices: int) -> bool:
-        """Whether micro-batches close few slides for the length of the windows: the second time.
+        """Whether this is at least the second micro-batch in a row that closes few windows for
+        their length, so that a structure pays.
 
-        One that catches up with hours of rows reads every slice anyway.
+        A micro-batch that catches up on hours of rows reads every slice anyway.
         """
         few = slices >= FEW and windows * SLIDES <= slices * len(self.lane.ranges)
         if not few:
@@ -168,18 +169,18 @@ class LaneState:
         return bool(seen)
 
     def begin(self, sliding: Sliding, frontier: int) -> None:
-        """Make the structure of the slices that open windows reach, up to the frontier."""
+        """Build the structure from the slices of open windows, up to the frontier."""
         if sliding.upto is not None:
             return
         capacity = min(1 << 20, max(self.lane.ranges) // self.tree.mean_slice + 2)
-        # The slice after it is still open.
+        # The slice that contains the frontier is still open.
         upto = self.tree.slice_start(self.lane.own_frontier(frontier))
         sliding.begin(self.lane.oldest_open(frontier), upto, capacity)
 
-    # Late rows: looked at before the slices take them, merged after.
+    # Late rows: noted before they are merged into the slices, merged into the structure after.
 
     def note_late(self, shards: pa.Table, frontier: int) -> None:
-        """Remember the rows of slices that are in the structure already."""
+        """Note the rows of slices that are in the structure already."""
         upto = self.meta.get("upto")
         if upto is None or not shards.num_rows:
             return
@@ -204,13 +205,14 @@ class LaneState:
         return found[0][1] if found else self.sliding.frames.identity
 
     def merge_late(self) -> None:
-        """Merge what was remembered; a slice that held nothing cannot be put between others."""
+        """Merge the noted rows; if one is in a slice that was empty, the structure is discarded,
+        because a slice cannot be inserted between others."""
         if self._late and self.sliding is not None and not self.sliding.late(self._late):
             self.close_down()
         self._late = []
 
     def evict(self, frontier: int) -> None:
-        """Let go of what no open window reaches, while the slices are still there."""
+        """Evict slices that no open window needs, while they are still in the state."""
         oldest = self.lane.oldest_open(frontier)
         if self.sliding is None and self.meta.get("oldest", []) == list(oldest.values()):
             return
@@ -221,12 +223,12 @@ class LaneState:
             self._oldest = list(oldest.values())
 
     def save(self) -> None:
-        """Write what has changed."""
+        """Write the changed pages of the structure, and its metadata."""
         if self.sliding is not None and self.sliding.upto is not None:
             saved = {**self.sliding.save(), "oldest": self._oldest}
             self.bucket.index.sliding[self.name] = saved
 
 
 def slices_in(tree: TreeProgram, lane: Lane, held: Sequence[int]) -> int:
-    """About how many slices a lane's longest window holds, `held` being those of every piece."""
+    """The approximate slices in a lane's longest window; `held` are the slice counts of pieces."""
     return min(max(lane.ranges) // max(1, tree.mean_slice), sum(held))

@@ -1,9 +1,9 @@
-"""Time as a tree of nodes: which pieces hold a stretch of slices, and which totals span it.
+"""Time as a tree of nodes: which pieces hold a span of slices, and which totals cover it.
 
-Level 0 holds slices, `span` of time to a piece. A node of level j spans `span * RADIX**j`; its
-total (one partial per fragment and group) is kept in a piece of level j + 1 together with those of
-its neighbours. So a long window is a few slices at either end and a few totals in between, and a
-late row touches one piece per level.
+Level 0 holds slices; a piece covers a time of `span`. A node of level j covers `span * RADIX**j`;
+its total (one partial per fragment and group) is stored in a piece of level j + 1 together with the
+totals of its siblings. So a long window is read as a few slices at either end and a few totals in
+between, and a late row changes one piece per level.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Node:
     number: int
 
     def start(self, span: int) -> int:
-        """Where the node begins."""
+        """The start of the node."""
         return self.number * self.length(span)
 
     def end(self, span: int) -> int:
-        """Where the next node of its level begins."""
+        """The start of the next node of its level."""
         return (self.number + 1) * self.length(span)
 
     def length(self, span: int) -> int:
-        """How much time the node spans."""
+        """The length of time that the node covers."""
         return span * int(RADIX**self.level)
 
     @property
@@ -60,7 +60,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Cover:
-    """What to read for some stretches: pieces of slices, and totals out of pieces of totals."""
+    """What to read for some spans: pieces of slices, and totals from pieces of totals."""
 
     slices: tuple[Node, ...]
     """Nodes of level 0 that are read slice by slice."""
@@ -71,10 +71,10 @@ class Cover:
 def cover(
     cuts: Int64, pieces: Collection[Node], summed: Collection[Node], span: int, levels: int
 ) -> Cover:
-    """The fewest reads that tell apart what lies between neighbouring cuts.
+    """The fewest reads that keep the spans between neighbouring cuts separate.
 
-    A node with no cut inside is read as its total if it has one (`summed`); others are taken
-    apart, down to slices. Only nodes that hold something (`pieces`, of level 0) are visited.
+    A node with no cut inside is read as its total if it has one (`summed`); other nodes are split,
+    down to slices. Only non-empty nodes (`pieces`, of level 0) are visited.
 
     >>> held = [Node(0, n) for n in range(24)]
     >>> found = cover(np.array([5, 170]), held, {*held, Node(1, 0), Node(1, 1)}, 10, levels=2)
@@ -84,7 +84,7 @@ def cover(
     low, high = int(cuts[0]), int(cuts[-1])
     slices: list[Node] = []
     totals: list[Node] = []
-    done = -1  # nodes of level 0 up to this number are within a total already
+    done = -1  # nodes of level 0 up to this number are covered by a total already
     for node in sorted(pieces):
         if node.end(span) <= low or node.start(span) >= high:
             continue

@@ -24,9 +24,9 @@ Int64 = npt.NDArray[np.int64]
 def session_answers(
     bucket: Bucket, tree: TreeProgram, shards: pa.Table | None, rows: Int64, watermark: int
 ) -> Iterator[Combined]:
-    """Take in a micro-batch's rows, and answer the sessions that the watermark closes.
+    """Add a micro-batch's rows, and answer the sessions that the watermark closes.
 
-    The shards are by exact time, `rows` says how many rows each was made of.
+    The shards are by exact time; `rows` is how many rows each was aggregated from.
     """
     for lane in session_lanes(tree):
         kept = opened(bucket, tree, lane)

@@ -3,14 +3,14 @@
     rows of a micro-batch --late for which gaps?--> stretches --join what touches--> kept
     kept, for every gap in turn: sessions --last row + gap <= watermark--> answers
 
-What is kept of a group is a stretch: rows that are in one session for every gap that still takes
-them, with their first and last time and their partials. `spent` says for which gaps it is over: up
-to that gap, its session has been answered, or its rows came too late to be taken. Gaps are over in
-ascending order, so one number tells. As in Spark, a row is late for a gap if the session that it
-would begin ends at or before the watermark of the micro-batch before, and a session that has been
-answered takes no more rows.
+The state of a group is a list of stretches: rows that are in one session for every gap that still
+accepts them, with their first and last time and their partials. `spent` is the largest gap for
+which a stretch is over: its session has been answered, or its rows came too late. Gaps are over in
+ascending order, so one number is enough. As in Spark, a row is late for a gap if the session that
+it would start ends at or before the watermark of the previous micro-batch, and a session that has
+been answered accepts no more rows.
 
-Sessions with a maximum are kept in another way: `capped_sessions`.
+Sessions with a maximum are stored differently: see `capped_sessions`.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
 Int64 = npt.NDArray[np.int64]
 SPENT = "spent"
 PIECE = 512 * 1024
-"""Bytes that a piece of stretches has, about."""
+"""The approximate size of a piece of stretches, in bytes."""
 
 
 def session_lanes(tree: TreeProgram) -> list[Lane]:
-    """The sessions of a tree by keys and predicate: each lane keeps stretches of its own.
+    """The sessions of a tree by keys and predicate: each lane has its own stretches.
 
-    With a maximum, also by gap, maximum and the time from which on rows count.
+    Sessions with a maximum are also separated by gap, maximum and the time from which rows count.
     """
     if not tree.is_session:
         return []
@@ -88,16 +88,16 @@ class OpenSessions:
         self._read: pa.Table | None = None
         self._changed = False
 
-    # What has come.
+    # New rows.
 
     def take(self, shards: pa.Table, rows: Int64) -> None:
-        """Add a micro-batch's rows, those that some gap still takes."""
+        """Add the rows of a micro-batch that are not late for every gap."""
         predicate = self.lane.predicate
         if predicate is not None:
             mine = self.bucket.satisfied(predicate)[flat(shards, FRAGMENT).to_numpy()]
             shards, rows = shards.filter(pa.array(mine)), rows[mine]
         times = flat(shards, SLICE).to_numpy()
-        over = self.bucket.frontier - times  # a gap up to this has closed
+        over = self.bucket.frontier - times  # gaps up to this are closed for the row
         self._count_late(times, over, rows)
         spent = self._spent(over)
         kept = (spent < len(self.gaps)) & (times >= self.since[0])
@@ -118,18 +118,20 @@ class OpenSessions:
                 late[window.query] = late.get(window.query, 0) + count
 
     def _spent(self, over: Int64) -> Int64:
-        """How many of the gaps are over, of those in ascending order."""
+        """How many of the gaps, in ascending order, are over."""
         return np.searchsorted(self.gaps, over, side="right").astype(np.int64)
 
     def _gap_of(self, spent: Int64) -> Int64:
-        """The largest gap that is over, 0 if none is: what is kept, because gaps come and go."""
+        """The largest gap that is over, 0 if none is; stored instead of the count, because gaps
+        are added and dropped."""
         return np.concatenate([[0], self.gaps])[spent]
 
     def _joined(self, table: pa.Table) -> pa.Table:
-        """Stretches of a group joined that are in one session for every gap that takes them.
+        """Joins stretches of a group that are in one session for every gap that accepts them.
 
-        Stretches before and after the moment at which a query came are not joined: it has but one.
-        Those that no gap takes any more, because the query went that had the largest, are left out.
+        Stretches on both sides of the time from which a query counts rows are not joined, because
+        that query has only the later one. Stretches that no gap accepts any more, because the query
+        with the largest gap was dropped, are removed.
         """
         spent = self._spent(flat(table, SPENT).to_numpy())
         if (spent == len(self.gaps)).any():
@@ -163,7 +165,7 @@ class OpenSessions:
         return group_rows([flat(table, key.column) for key in self.keys], table.num_rows).ids
 
     def _span(self, times: Int64) -> Int64:
-        """Numbers of spans of time; stretches of different ones are not joined."""
+        """The number of each time's span; stretches in different spans are not joined."""
         return np.zeros_like(times)
 
     def _by_group(self, table: pa.Table) -> tuple[pa.Table, Int64]:
@@ -172,7 +174,7 @@ class OpenSessions:
         order = np.lexsort((flat(table, FIRST).to_numpy(), group))
         return table.take(pa.array(order)).combine_chunks(), group[order]
 
-    # What is due.
+    # Due sessions.
 
     def close(self, watermark: int) -> Iterator[Combined]:
         """The answers of the sessions that end at or before the watermark, for every gap."""
@@ -207,7 +209,7 @@ class OpenSessions:
             self._put(table.filter(pa.array(kept)).combine_chunks())
 
     def _is_due(self, watermark: int) -> bool:
-        """Whether rows have come, or a session may have ended."""
+        """Whether there are new rows, or a session may have ended."""
         known = self.bucket.index.sessions.get(self.name)
         return self._read is not None or (known is not None and watermark >= known["due"])
 
@@ -249,7 +251,7 @@ class OpenSessions:
         return ShardSchema(tuple(self.keys), tuple(self.parts))
 
     def table(self) -> pa.Table:
-        """The stretches, with the columns that the lane has now."""
+        """The stretches, with the lane's current columns."""
         if self._read is None:
             known = self.bucket.index.sessions.get(self.name)
             pieces = [] if known is None else known["pieces"]
@@ -301,7 +303,7 @@ class OpenSessions:
         self._changed = False
 
     def _due(self, table: pa.Table) -> int:
-        """No session ends before this: until then, and while no rows come, it is not read."""
+        """A lower bound of when a session ends: until then, without new rows, it is not read."""
         spent = self._spent(flat(table, SPENT).to_numpy())
         return int((flat(table, LAST).to_numpy() + self.gaps[spent]).min())
 
@@ -314,7 +316,7 @@ def latest_of(sessions: Sessions, last: Int64) -> Int64:
 
 
 def discard_sessions(bucket: Bucket, live: set[str]) -> None:
-    """Let go of lanes that nobody asks for any more."""
+    """Remove the state of lanes that no query needs any more."""
     for name in [name for name in bucket.index.sessions if name not in live]:
         for at in range(len(bucket.index.sessions.pop(name)["pieces"])):
             bucket.remove_piece(f"{name}/{at}")

@@ -1,11 +1,11 @@
 """A final structure over the slices of a bucket, its state in pieces.
 
     slices of the bucket --insert, in order--> structure --answer--> windows, as they close
-                     late rows --merge--^            ^--evict-- what no open window reaches
+                     late rows --merge--^            ^--evict-- slices that no open window needs
 
-The slices are the truth, and the structure is made of them: what it holds can be made again, so a
-change of queries, of the structure or a late row in a slice that was empty makes it anew. A
-micro-batch that closes a few slides of a long window reads and writes what the structure touches.
+The slices are the source of truth, and the structure is derived from them. It is rebuilt when the
+queries or the structure change, or when a late row falls into a slice that was empty. A micro-batch
+that closes a few slides of a long window reads and writes only the pages that the structure uses.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from weft.engine.state.frames import Frame, Frames
 
 Int64: TypeAlias = npt.NDArray[np.int64]
 PAGE = 24 * 1024
-"""Bytes that a page of frames should have; a larger frame is a page by itself."""
+"""The target size of a page of frames in bytes; a larger frame has its own page."""
 
 
 class SliceSource(Protocol):
@@ -36,7 +36,7 @@ class SliceSource(Protocol):
 
 @dataclass(frozen=True)
 class Closing:
-    """A window `[start, start + range)` that is due, and whoever asked for it."""
+    """A due window `[start, end)`; `asker` is the index of the request that it belongs to."""
 
     end: int
     start: int
@@ -46,7 +46,7 @@ class Closing:
 class Sliding:
     """The slices of one lane in a structure: one for all ranges, or one for each.
 
-    A structure that answers only all that it holds (`starts == "oldest"`) serves a single range.
+    A structure that can answer only from its oldest slice (`starts == "oldest"`) serves one range.
     """
 
     def __init__(
@@ -64,23 +64,23 @@ class Sliding:
         self.single = structure(structure_name).card.starts == "oldest"
         self.page = 1
         self.upto: int | None = None
-        """Slices that start before it are in the structure; None before it is made."""
+        """Slices that start before this are in the structure; None before it is built."""
         self.finals: list[Final] = []
         self.stores: list[PagedStore] = []
 
     @property
     def signature(self) -> str:
-        """Two structures of one signature are made of the same slices in the same way."""
+        """Equal for two structures that are built from the same slices in the same way."""
         ops = "; ".join(map(repr, self.frames.ops))
         return f"{self.structure} over {ops} for {','.join(map(str, self.ranges))}"
 
-    # Made anew, or taken up where the last micro-batch left it.
+    # Built from the slices, or restored as the last micro-batch saved it.
 
     def _open(self, capacity: int, first: Sequence[int]) -> None:
         self.finals, self.stores = [], []
         for at, begin in enumerate(first):
             slices = _SliceCells(self, at)
-            # What a structure keeps as it came is in the slices already.
+            # Partials that a structure stores unchanged are read from the slices instead.
             own = {"originals": slices, **({} if self._overwrites else {"partials": slices})}
             store = PagedStore(f"{self.name}/{at}", self.frames, self.page, self.pieces, own)
             self.finals.append(
@@ -98,9 +98,9 @@ class Sliding:
         return len(self.ranges) if self.single else 1
 
     def begin(self, oldest: Mapping[int, int | None], upto: int, capacity: int) -> None:
-        """Make the structure of the slices up to an instant that open windows reach.
+        """Build the structure from the slices of open windows, up to the instant `upto`.
 
-        `oldest` is by range the start of its oldest open window.
+        `oldest` is, by range, the start of its oldest open window.
         """
         starts = [start for start in oldest.values() if start is not None]
         found = self.source.frames_between(min(starts, default=upto), upto)
@@ -116,7 +116,7 @@ class Sliding:
                     final.insert(frame)
 
     def restore(self, meta: Mapping[str, Any]) -> bool:
-        """Take back what `save` gave; False, and nothing done, if it was made in another way."""
+        """Restore what `save` returned; False, with no effect, if the signature differs."""
         if meta["signature"] != self.signature:
             return False
         self.page, self.upto = meta["page"], meta["upto"]
@@ -129,7 +129,7 @@ class Sliding:
         return True
 
     def save(self) -> dict[str, Any]:
-        """Write the pieces that have changed; what the index has to know of them."""
+        """Write the changed pieces; return the metadata for the index."""
         for final, store in zip(self.finals, self.stores, strict=True):
             store.save(self._liveness(final))
         return {
@@ -156,9 +156,9 @@ class Sliding:
     # What a micro-batch does.
 
     def late(self, found: Sequence[tuple[int, Frame]]) -> bool:
-        """Merge late frames, each into the slice that it belongs to; the slices have them already.
+        """Merge late frames, which the stored slices contain already, into the structure.
 
-        False if one of them is of a slice that held nothing: then the structure is to be made anew.
+        False if one belongs to a slice that was empty: then the structure must be rebuilt.
         """
         for start, frame in found:
             first = min(final.first for final in self.finals)
@@ -172,7 +172,7 @@ class Sliding:
         return True
 
     def close(self, windows: Sequence[Closing]) -> Iterator[tuple[Closing, Frame]]:
-        """The answer of each window that holds anything, in the order of their ends."""
+        """The answer of each window that is not empty, in the order of their ends."""
         assert self.upto is not None
         ordered = sorted(windows, key=lambda window: (window.end, window.start))
         until = max(self.upto, max((window.end for window in ordered), default=self.upto))
@@ -208,7 +208,7 @@ class Sliding:
         return answer
 
     def evict(self, before: Mapping[int, int | None]) -> None:
-        """Let go of what no open window reaches: by range, the start of its oldest open window."""
+        """Evict slices that no open window needs; `before` is the start of the oldest by range."""
         ends = self.finals[0].end
         open_starts = [start for start in before.values() if start is not None]
         for at, final in enumerate(self.finals):
@@ -216,7 +216,7 @@ class Sliding:
             first = ends if start is None else self._position(start, final.first, final.end)
             final.evict(max(first, final.first))
 
-    # Positions: slices that hold rows, numbered as they came in.
+    # Positions: non-empty slices, numbered in the order in which they were inserted.
 
     def _start(self, position: int) -> int:
         start: int = self.starts.get(position)
@@ -225,8 +225,8 @@ class Sliding:
     def _position(self, instant: int, low: int, high: int) -> int:
         """The position in `[low, high]` of the first slice that does not start before an instant.
 
-        Searched from the newest back in doubled steps, then between two of them: what is asked
-        for is near either end, and few pages are looked at.
+        Searches backwards from the newest in doubling steps, then by bisection: most positions
+        are near either end, so that few pages are read.
         """
         if low == high or self._start(low) >= instant:
             return low
@@ -244,14 +244,14 @@ class Sliding:
 
 
 class _SliceCells:
-    """The ring of a structure's partials, which are the bucket's slices: read, never written."""
+    """The ring of a structure's partials, read from the bucket's slices; writes are ignored."""
 
     def __init__(self, sliding: Sliding, at: int) -> None:
         self.sliding, self.at = sliding, at
 
     def get(self, slot: int) -> Frame:
         final = self.sliding.finals[self.at]
-        # While slices are let go of, `first` is already past them.
+        # During an eviction, `first` is already past the evicted slices.
         oldest = max(0, final.end - final.capacity)
         start = self.sliding._start(oldest + (slot - oldest) % final.capacity)
         found = self.sliding.source.frames_between(start, start + 1)
@@ -265,14 +265,14 @@ class _SliceCells:
 
 
 def discard(name: str, meta: Mapping[str, Any], pieces: Pieces) -> None:
-    """Remove everything that a structure kept."""
+    """Remove all pieces of a structure."""
     for at, (_, pages) in enumerate(meta.get("finals", ())):
         for piece in stored_pieces(f"{name}/{at}", pages):
             pieces.remove_piece(piece)
 
 
 def _page_size(frames: Sequence[Frame]) -> int:
-    """Frames in a page."""
+    """The number of frames per page."""
     rows = sum(map(len, frames)) / max(1, len(frames))
     columns = max((sum(map(len, frame.parts)) for frame in frames[:1]), default=1)
     return int(min(16, max(1, PAGE // max(1, rows * 8 * (columns + 2)))))

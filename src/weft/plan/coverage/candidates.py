@@ -1,4 +1,4 @@
-"""Windows that nobody asked for and that could stand between an upstream and its downstream."""
+"""Candidates for factor windows: windows between an upstream window and its downstream windows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from weft.plan.coverage.relation import Instances, Semantics
 from weft.query.table import Int64, WindowTable
 from weft.query.window import Window
 
-# Ranges tried for one slide when the fewest pieces are counted; below it, every range is.
+# Most ranges tried for one slide with `instances="fewest"`; if there are fewer, all are tried.
 _RANGES = 96
-# Pairs of candidate and downstream window weighed for one upstream: some milliseconds.
+# Most pairs of candidate and downstream window priced for one upstream: some milliseconds.
 _PAIRS = 1 << 17
 
 
@@ -30,10 +30,10 @@ def candidates(
     """The candidates between `upstream` (None: the raw stream) and all of `downstream`.
 
     Law: the upstream feeds each, each feeds all of downstream, and none equals one of them
-    (FactorWindows figure 9 and section 4.2.1). Ranges that cannot be best are left out: with
-    all instances used the cost is linear in the range, so only the ends of the ranges count;
-    where pieces may not overlap, a range has one best slide, the largest. Slides and ranges
-    whose number has no bound are thinned out where the fewest pieces may overlap.
+    (FactorWindows figure 9 and section 4.2.1). Ranges that cannot be best are left out: if all
+    instances are used, the cost is linear in the range, so only the smallest and the largest range
+    matter; where pieces may not overlap, the best slide for a range is the largest. With the
+    fewest, possibly overlapping pieces the slides and ranges are unbounded, so only some are tried.
 
     >>> thirds = WindowTable(range=[20, 30])
     >>> found = candidates(None, thirds, semantics="partitioned", instances="all")
@@ -57,7 +57,7 @@ def with_pieces(
     if len(downstream):
         phase = int(downstream.start[0])
         most = max(64, _PAIRS // len(downstream))
-        # Largest first, so what is cut off are the small ones, which save least.
+        # Largest first, so that the limit cuts off the small ones, which save least.
         proposed = islice(propose(upstream, downstream, instances), most)
         rows = [(range_, slide, phase % slide) for range_, slide in proposed]
     found = _table(rows, downstream)
@@ -73,7 +73,7 @@ def with_pieces(
 
 
 def common_slide(windows: WindowTable) -> int:
-    """The largest slide at whose instances all these windows' instances start.
+    """The largest slide of a window that starts an instance wherever one of these windows does.
 
     >>> common_slide(WindowTable(range=[8, 8], slide=[12, 18], offset=[1, 3]))
     2
@@ -83,10 +83,10 @@ def common_slide(windows: WindowTable) -> int:
 
 
 def fewest_ranges(low: int, sizes: Int64) -> list[int]:
-    """Numbers of slides k at which `ceil(size / k)` pieces change, from `low` to the least size.
+    """Numbers of slides k, from `low` to the least size, at which `ceil(size / k)` changes.
 
-    All of them if they are few; else the ends, the first drops of every size near the least one,
-    and a ladder of powers of two and thrice them, which meets any best k within a factor 1.5.
+    All of them if there are few; else the ends, the first changes of every size near the least one,
+    and the powers of two and three times those, so that one is within a factor 1.5 of the best k.
 
     >>> fewest_ranges(2, np.array([5, 7]))
     [5, 4, 3, 2]
@@ -122,7 +122,7 @@ def _covering(
         else:
             steps = fewest_ranges(low, downstream.range // slide)
         yield from ((rest + k * slide, slide) for k in steps)
-        if rest == shortest:  # gaps are no matter where one piece is the whole instance
+        if rest == shortest:  # gaps do not matter if one piece is the whole instance
             yield shortest, slide
 
 
@@ -139,7 +139,7 @@ def _partitioning(
         yield from ((range_, range_) for range_ in ranges)
         return
     for range_ in multiples_dividing(longest, range_up):
-        # The largest slide is best; the next stands in where that window is one of downstream.
+        # The largest slide is best; the next one is for when that window is in downstream already.
         for slide in multiples_dividing(math.gcd(widest, range_), slide_up)[:2]:
             yield range_, slide
 

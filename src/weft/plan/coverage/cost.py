@@ -1,4 +1,4 @@
-"""What a window costs: as a rate, and as the paper counts it in a period."""
+"""What a window costs: per unit of time, and per period, as in the paper."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 def check_rate(rate: float) -> float:
-    """The rate as a float, refused unless it is a finite number above zero."""
+    """The rate as a float; a `PlanError` unless it is a finite number above zero."""
     if isinstance(rate, bool) or not isinstance(
         rate, (int, float, Fraction, np.integer, np.floating)
     ):
@@ -31,10 +31,10 @@ def check_rate(rate: float) -> float:
 def cost_rate(window: Window, pieces: int | None, rate: float) -> Fraction:
     """What `window` costs per unit of time, exactly.
 
-    A window has 1 / slide instances per unit of time. One costs as many inputs as it takes:
+    A window has 1 / slide instances per unit of time. The cost of one is its number of inputs:
     `rate * range` rows from the raw stream (`pieces` None), or `pieces` upstream instances.
-    There is no period, so nothing has to divide anything: a range that is not a multiple of the
-    slide, which FactorWindows leaves open (footnote 4), is as exact as any.
+    Without a period there are no divisibility conditions: the cost is also exact if the range is
+    not a multiple of the slide, which FactorWindows leaves open (footnote 4).
 
     >>> cost_rate(Window(range=12, slide=5), None, rate=2.0)
     Fraction(24, 5)
@@ -46,7 +46,7 @@ def cost_rate(window: Window, pieces: int | None, rate: float) -> Fraction:
 
 
 def raw_instance_cost(windows: WindowTable, rate: float) -> Float64:
-    """The rows in one instance of each window: what it costs from the raw stream.
+    """The rows in one instance of each window, which is its cost from the raw stream.
 
     >>> raw_instance_cost(WindowTable(range=[10, 30]), rate=0.5)
     array([ 5., 15.])
@@ -78,9 +78,9 @@ def recurrence_count(window: Window, period: int) -> Fraction:
 class PeriodCost:
     """The paper's numbers: instances and inputs in one period, window by window.
 
-    They equal `period` times the rates where all windows tumble. A hopping window counts for
-    less here, because instances that cross the period's end belong to nobody; a whole number of
-    them is not promised.
+    They equal `period` times the rates if all windows are tumbling. Hopping windows cost less
+    here, because instances that cross the end of the period are not counted; and their number
+    need not be an integer.
     """
 
     period: int
@@ -97,10 +97,11 @@ class PeriodCost:
 def period_cost(
     windows: Sequence[Window], pieces: Sequence[int | None], asked: Sequence[int], rate: float
 ) -> PeriodCost:
-    """The paper's numbers for windows computed from so many pieces each (None: from the rows).
+    """The paper's numbers for windows, given the pieces of each (None: computed from the rows).
 
-    `asked` are the windows, by index, that somebody asked for: their ranges make the period, and
-    their cost from the raw stream is the cost without sharing.
+    `asked` are the indexes of the windows that queries requested (the others are factor windows):
+    the period is that of their ranges, and their cost from the raw stream is the cost without
+    sharing.
 
     >>> tens = [Window(range=10), Window(range=20)]
     >>> cost = period_cost(tens, [None, 2], [0, 1], rate=1.0)

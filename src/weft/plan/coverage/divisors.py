@@ -39,7 +39,7 @@ def divisors(number: int, limit: int = 1 << 14) -> tuple[int, ...]:
     >>> divisors(12)
     (12, 6, 4, 3, 2, 1)
     """
-    # Built as cofactors, so that what is cut off on the way is the small end.
+    # Built as cofactors, so that cutting off at the limit drops the small divisors.
     found = [1]
     for prime, exponent in prime_powers(number):
         found = sorted(part * prime**power for power in range(exponent + 1) for part in found)
@@ -61,7 +61,7 @@ def multiples_dividing(number: int, base: int, limit: int = 1 << 14) -> tuple[in
 
 
 def _is_prime(number: int) -> bool:
-    """Miller and Rabin's test with bases that leave no doubt in this range."""
+    """The Miller-Rabin test, with bases that make it deterministic in this range."""
     if number < 2:
         return False
     if number in _WITNESSES:

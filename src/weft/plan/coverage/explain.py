@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def walk(upstream: Sequence[int | None]) -> Iterator[tuple[int, tuple[bool, ...], bool]]:
-    """The nodes of a forest, each before what it feeds and in order of index.
+    """The nodes of a forest, each before the nodes that it feeds, in order of index.
 
-    With each node go whether its ancestors have siblings to come, and whether it has.
+    Each comes with whether its ancestors have further siblings, and whether it has itself.
 
     >>> [node for node, _, _ in walk((2, None, None, 2))]
     [1, 2, 0, 3]

@@ -17,7 +17,7 @@ from weft.query.window import Window
 
 
 def overlap_sum(downstream: WindowTable) -> float:
-    """λ: how many instances of the downstream windows an instant lies in, in all.
+    """λ: in how many instances of the downstream windows, in total, an instant lies.
 
     FactorWindows equation 4 is a sum of n / m over a period; per unit of time n is 1 / slide and
     m is 1 / range, so each term is range / slide, the overlap.
@@ -29,13 +29,13 @@ def overlap_sum(downstream: WindowTable) -> float:
 
 
 def helps(factor_range: int, upstream_range: float, overlap: float) -> bool:
-    """Algorithm 3: whether a tumbling factor window lowers the cost or leaves it.
+    """Algorithm 3: whether a tumbling factor window does not raise the cost.
 
-    Between a tumbling upstream of range r_W and downstream windows of overlap sum λ it does if
-    and only if `r_f / r_W >= λ / (λ - 1)` (equation 8), for λ > 1. Its cases follow from this
-    where no window has gaps: two windows or more have λ >= 2 and r_f is at least 2 r_W, so yes;
-    one tumbling window has λ = 1, so no; one window that overlaps at least twice, yes. The raw
-    stream is an upstream with one row per instance: `upstream_range = 1 / rate`.
+    Between a tumbling upstream of range r_W and downstream windows of overlap sum λ > 1, this
+    holds if and only if `r_f / r_W >= λ / (λ - 1)` (equation 8). The cases of algorithm 3 follow
+    if no window has gaps: with two or more windows λ >= 2, and r_f is at least 2 r_W, so it helps;
+    with one tumbling window λ = 1, so it does not; with one window of overlap 2 or more it does.
+    The raw stream is an upstream with one row per instance: `upstream_range = 1 / rate`.
 
     >>> helps(10, 1.0, overlap=2.0), helps(2, 1.0, overlap=2.0), helps(10, 1.0, overlap=1.0)
     (True, True, False)
@@ -46,9 +46,9 @@ def helps(factor_range: int, upstream_range: float, overlap: float) -> bool:
 def best_tumbling(upstream: Window | None, downstream: WindowTable, rate: float) -> Window | None:
     """Algorithm 4: the best tumbling factor window, if any helps.
 
-    Every candidate divides the longest one, so that lines 11 to 13 leave only that one, and
-    theorem 9 has nothing to decide. Indeed the cost with a candidate is λ / r_f plus what does
-    not depend on it. So the longest is worked out and the others need not be.
+    Every candidate's range divides the longest one, so lines 11 to 13 leave only that one, and
+    theorem 9 is not needed: the cost with a candidate is λ / r_f plus a term that does not depend
+    on the candidate. So only the longest candidate is computed.
 
     >>> best_tumbling(None, WindowTable(range=[20, 30]), rate=1.0)
     Window(range=10, slide=10)
@@ -68,7 +68,7 @@ def benefits(
     semantics: Semantics,
     instances: Instances,
 ) -> tuple[WindowTable, npt.NDArray[np.float64]]:
-    """The candidates and what each saves per unit of time (equation 2, as a rate and negated).
+    """The candidates and what each saves per unit of time (equation 2 negated, as a rate).
 
     >>> found, saved = benefits(
     ...     None, WindowTable(range=[20, 30]), rate=1.0, semantics="partitioned", instances="all"
@@ -98,10 +98,10 @@ def best_factor(
     semantics: Semantics,
     instances: Instances,
 ) -> Window | None:
-    """The candidate that saves most between an upstream and all of downstream, if one saves.
+    """The candidate that saves most between an upstream and all of downstream; None if none saves.
 
-    `FindBestFactorWindow` of algorithm 2: algorithm 4 where it applies, else all candidates are
-    weighed. Equally good: the first, which has the longest slide.
+    `FindBestFactorWindow` of algorithm 2: algorithm 4 where it applies, else the best of all
+    candidates. On a tie it is the first, which has the longest slide.
 
     >>> best_factor(
     ...     None, WindowTable(range=[10, 14], slide=[2, 2]),
@@ -125,9 +125,9 @@ def best_factor(
 def add_factors(forest: Forest, graph: CoverageGraph) -> int:
     """Algorithm 2: add the best factor window below the raw stream and below every window.
 
-    `graph` is that of the forest's windows. A factor window may serve any window that it can,
-    not only those that it was found for, and those that do not pay in the end are dropped, as
-    line 6 alone would not do. Returns the number of factor windows added and then perhaps dropped.
+    `graph` is that of the forest's windows. A factor window may feed any window that it can, not
+    only those that it was found for. Factor windows that do not pay in the end are dropped, which
+    line 6 alone would not do. Returns the number of factor windows added, including dropped ones.
     """
     columns, windows = graph.columns, graph.windows
     order = np.argsort(columns.upstream, kind="stable")

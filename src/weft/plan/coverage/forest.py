@@ -1,4 +1,4 @@
-"""The cheapest forest over a set of windows to which factor windows come and go."""
+"""The cheapest forest over a set of windows, updated as factor windows are added and dropped."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Bool = npt.NDArray[np.bool_]
 
 
 class Forest:
-    """Every window's best upstream among the windows present, kept as factor windows change.
+    """Every window's best upstream among the windows present, updated as factor windows change.
 
     The first `asked` windows stay; the others are factor windows and may be dropped. Law: at any
-    time the choices are those that Algorithm 1 makes on the windows present. Adding or dropping a
-    factor window looks only at what it touches, because the second-best upstream is known too.
+    time the choices are those that Algorithm 1 makes on the windows present. Because each
+    window's second-best upstream is stored too, a change only visits the windows it affects.
 
     >>> forest = Forest(WindowTable(range=[20, 30, 40]), rate=1.0, semantics="partitioned")
     >>> round(forest.cost * 120)
@@ -87,7 +87,7 @@ class Forest:
         mine.second[touched], mine.second_cost[touched] = again.second, again.second_cost
 
     def prune(self) -> int:
-        """Drop factor windows that do not pay for themselves, worst first; how many.
+        """Drop factor windows that do not pay for themselves, worst first; return how many.
 
         Law: the cost does not rise, and dropping any one of those left would raise it.
         """
@@ -102,9 +102,9 @@ class Forest:
         return dropped
 
     def benefits(self, candidates: WindowTable) -> npt.NDArray[np.float64]:
-        """How much the cost would fall if one of the candidates were added, for each.
+        """For each candidate, how much the cost would fall if it were added.
 
-        Law: exactly the fall in `cost` that adding it alone brings.
+        Law: this is exactly the fall in `cost` when only that candidate is added.
         """
         mine, slide = self.choices, self.table.slide
         saved = np.zeros(len(candidates))
@@ -137,12 +137,12 @@ class Forest:
             semantics=self.semantics,
             instances=self.instances,
         )
-        # RAW is -1, so that it finds the entry appended at the end.
+        # RAW is -1, so as an index it selects the entry appended at the end.
         whole = np.append(nodes, RAW)
         return Choices(whole[made.best], made.cost, whole[made.second], made.second_cost)
 
     def _offer(self, edges: Edges) -> None:
-        """Let the windows of these edges take a new upstream where it is better."""
+        """Give the windows of these edges the new upstream where it is cheaper."""
         mine = self.choices
         for upstream in np.unique(edges.upstream):
             mask = edges.upstream == upstream

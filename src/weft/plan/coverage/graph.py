@@ -14,7 +14,7 @@ from weft.query.window import Window
 
 Intp = npt.NDArray[np.intp]
 
-# Pairs looked at in one go: bounds the memory at some 100 MB, whatever the number of windows.
+# Pairs compared at once, which limits memory to some 100 MB for any number of windows.
 _BLOCK = 1 << 21
 
 
@@ -101,13 +101,13 @@ def edge_blocks(
 ) -> Iterator[Edges]:
     """The edges from `upstream` to `windows`, a block of windows at a time and in order.
 
-    A window has no edge to its equal. There is always at least one block, if an empty one.
+    There is no edge between equal windows. There is always at least one block, possibly empty.
 
     >>> small, large = WindowTable(range=[10]), WindowTable(range=[20, 25])
     >>> [block.count.tolist() for block in edge_blocks(small, large, "covered", "fewest")]
     [[2]]
     """
-    # Most pairs fail at "slide divides slide", and slides repeat: ask once per pair of slides.
+    # Most pairs fail "slide divides slide", and slides repeat: test once per pair of slides.
     slides_up, code_up = np.unique(upstream.slide, return_inverse=True)
     slides, code = np.unique(windows.slide, return_inverse=True)
     divides = slides[:, None] % slides_up[None, :] == 0
@@ -133,7 +133,7 @@ def piece_matrix(
 ) -> Int64:
     """The pieces of each upstream (column) in an instance of each window (row); 0: not fed by it.
 
-    As `edge_blocks`, for a few of either.
+    Like `edge_blocks`, but for few windows on both sides.
 
     >>> small, large = WindowTable(range=[10, 5]), WindowTable(range=[20, 25])
     >>> piece_matrix(small, large, "covered", "fewest")
@@ -154,7 +154,7 @@ def pieces(
 ) -> Int64:
     """How many instances of range `short` and this slide make up one of range `long`; 0 if none.
 
-    Aligned starts are taken for granted. `link` says the same for one pair, and why.
+    Assumes aligned starts. `link` computes the same for one pair, and explains it.
     """
     span = long - short
     if semantics == "partitioned":

@@ -1,4 +1,4 @@
-"""Factor windows for any few of the windows, the one that saves most first."""
+"""Greedy search for factor windows, each for any subset of the windows; most savings first."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from weft.plan.coverage.divisors import multiples_dividing
 from weft.plan.coverage.forest import Forest
 from weft.query.table import Int64, WindowTable
 
-# A factor window is one more window to run: it has to save this share of the cost to be worth it.
+# A factor window is one more window to run, so it has to save at least this share of the cost.
 _WORTH = 1e-3
-# Windows whose pairs are looked at, dearest first; pairs' common grids kept, most frequent first.
+# Windows whose pairs are compared, costliest first; and common grids kept, most frequent first.
 _WINDOWS = 256
 _GRIDS = 384
-# Pairs of candidate and window weighed at the start of a round: a second or so.
+# Pairs of candidate and window priced at the start of a round: about a second.
 _PAIRS = 1 << 23
 _ROUNDS = 8
 
@@ -34,11 +34,11 @@ class GreedyReport:
 def improve(forest: Forest) -> GreedyReport:
     """Add and drop factor windows while that lowers the cost.
 
-    Algorithm 2 looks for one factor window for all that an upstream feeds; where these have
-    little in common it finds none. Here the candidates are what any two of the windows have in
-    common, each is weighed by what it would save all windows, and the best is taken, as long as
-    one saves a thousandth. Factor windows are windows in the next round, so that they get
-    upstreams of their own. Law: the cost never rises.
+    Algorithm 2 looks for one factor window for everything that an upstream feeds, and finds none
+    if those windows have little in common. Here the candidates come from pairs of windows, each
+    is judged by what it would save over all windows, and the best one is added as long as it saves
+    a thousandth of the cost. The next round treats factor windows like other windows, so that they
+    can get factor windows as upstreams too. Law: the cost never rises.
 
     >>> tens = WindowTable(range=[20, 30, 7, 11])
     >>> forest = Forest(tens, rate=100.0, semantics="partitioned")
@@ -58,7 +58,7 @@ def improve(forest: Forest) -> GreedyReport:
 
 
 def _one_round(forest: Forest) -> int:
-    """Weigh the candidates once and take the best until none is worth it; the weighings made."""
+    """Price the candidates and add the best until none is worth it; return how many prices."""
     found = _new_to(forest, proposals(forest))
     if not len(found):
         return 0
@@ -70,7 +70,7 @@ def _one_round(forest: Forest) -> int:
     while queue and -queue[0][0] > _WORTH * total:
         _, row = heapq.heappop(queue)
         one = found.take(np.array([row]))
-        gain = float(forest.benefits(one)[0])  # what it saves now: others may have been added
+        gain = float(forest.benefits(one)[0])  # what it saves now that others were added
         evaluations += 1
         if gain <= _WORTH * total:
             continue
@@ -83,7 +83,7 @@ def _one_round(forest: Forest) -> int:
 
 
 def proposals(forest: Forest) -> WindowTable:
-    """Candidates from what pairs of the windows present have in common."""
+    """Candidates derived from pairs of the windows present: windows that feed both."""
     nodes = forest.nodes()
     rates = forest.choices.cost[nodes] / forest.table.slide[nodes]
     dearest = nodes[np.argsort(-rates, kind="stable")[:_WINDOWS]]
@@ -93,7 +93,7 @@ def proposals(forest: Forest) -> WindowTable:
     rows: list[tuple[int, int, int]] = []
     for slide, phase, rest in grids.tolist():
         if forest.semantics == "partitioned":
-            # Here `rest` is the ranges' common divisor, of which the candidate's is one.
+            # Here `rest` is the gcd of the two ranges, which the candidate's range must divide.
             ranges = multiples_dividing(rest, slide)
         else:
             on_grid = (some.slide % slide == 0) & (some.start % slide == phase)
@@ -108,7 +108,7 @@ def proposals(forest: Forest) -> WindowTable:
 
 
 def _grids(windows: WindowTable, partitioned: bool) -> Int64:
-    """What pairs of windows have in common: rows of slide, phase and what their ranges share."""
+    """The common grid of each pair of windows: slide, phase, and what their ranges share."""
     one, two = np.triu_indices(len(windows))
     start, length = windows.start, windows.range
     slide = np.gcd(windows.slide[one], windows.slide[two])
@@ -119,7 +119,7 @@ def _grids(windows: WindowTable, partitioned: bool) -> Int64:
         rows = np.stack([slide, start[one] % slide, shared], axis=1)
     else:
         slide = np.gcd(slide, length[one] - length[two])
-        # The finer grid on which a candidate can tumble: its raw cost is one look at every row.
+        # A finer grid on which a candidate can tumble: from raw rows it reads each row once.
         finer = np.gcd(slide, length[one])
         coarse = np.stack([slide, start[one] % slide, length[one] % slide], axis=1)
         fine = np.stack([finer, start[one] % finer, np.zeros_like(finer)], axis=1)
@@ -129,7 +129,7 @@ def _grids(windows: WindowTable, partitioned: bool) -> Int64:
 
 
 def _spread(values: tuple[int, ...], most: int) -> tuple[int, ...]:
-    """At most so many of the values, evenly by rank, both ends among them."""
+    """At most `most` of the values, spread evenly by rank, including both ends."""
     if len(values) <= most:
         return values
     ranks = np.unique(np.linspace(0, len(values) - 1, most).round().astype(np.intp))

@@ -14,10 +14,10 @@ class Link:
     """The upstream instances that make up an instance, relative to its start.
 
     Piece j, for j = 0 .. count - 1, starts `min(first + j * step, last)` after the instance's own
-    start. Law: the pieces' union is the instance; under partitioned semantics they are disjoint
-    (and `last = first + (count - 1) * step`, as also where all instances inside are used). Only
-    the fewest pieces that cover, not partition, may have a shorter last step. `first` is always
-    0, because the earliest piece must start where the instance starts.
+    start. Law: the union of the pieces is the instance; under partitioned semantics they are
+    disjoint. Except for the fewest pieces under covered semantics, whose last step may be shorter,
+    `last = first + (count - 1) * step`. `first` is always 0, because the earliest piece must start
+    where the instance starts.
 
     >>> pieces = Link(first=0, step=8, count=3, last=12)
     >>> pieces.offsets(), pieces.starts(100)

@@ -12,7 +12,7 @@ from weft.plan.coverage.relation import Instances, Semantics
 from weft.query.table import WindowTable
 
 RAW = -1
-"""The raw stream where an upstream is given by its index."""
+"""The index that means the raw stream where an upstream is given by its index."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +40,9 @@ def choose(
 ) -> Choices:
     """The cheapest upstream of every window, and the next (FactorWindows algorithm 1).
 
-    Each window chooses for itself: whatever it takes, the others are computed anyway, so the
-    choices together are the cheapest forest over these windows. Equally cheap: the raw stream,
-    then the upstream that comes first.
+    Each window can be decided alone: all windows are computed anyway, so the cheapest upstream of
+    each makes the cheapest forest over these windows. On a tie it is the raw stream, then the
+    upstream that comes first.
 
     >>> table = WindowTable(range=[10, 20, 30, 40])
     >>> made = choose(table, table, rate=1.0, semantics="covered", instances="all")
@@ -62,8 +62,8 @@ def choose(
 
 
 def _take_best_two(made: Choices, edges: Edges) -> None:
-    """Fold the edges of a block, which holds all edges of its windows, into the choices."""
-    # An upstream that takes more inputs than there are rows is never of use.
+    """Update the choices with the edges of a block, which holds all edges of its windows."""
+    # An upstream with more pieces than the window has rows is never used.
     useful = np.flatnonzero(edges.count < made.cost[edges.window])
     order = useful[np.lexsort((edges.count[useful], edges.window[useful]))]
     window, count = edges.window[order], edges.count[order]

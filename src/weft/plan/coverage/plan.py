@@ -1,4 +1,4 @@
-"""A finished coverage plan: a forest in which windows feed windows."""
+"""A finished coverage plan: a forest of windows computed from one another."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class CoverageReport:
-    """How the plan was found: what was looked at, for how long, and why the search stopped."""
+    """How the plan was found: candidates tried, time taken, and why the search stopped."""
 
     strategy: str
     """`coverage`, `factor` (algorithm 2) or `greedy`: where the returned forest comes from."""
@@ -36,9 +36,9 @@ class CoverageReport:
 class CoveragePlan:
     """A forest: each window is computed from the raw stream or from another window's answers.
 
-    Windows that are equal are one node. `index[i]` is the node of the i-th window given. Nodes
-    that somebody asked for come first, in the order given; `factors` are the others. Law: an
-    upstream feeds its window under `semantics`, and no window feeds itself, however indirectly.
+    Equal windows are one node. `index[i]` is the node of the i-th window given. Requested nodes
+    come first, in the order given; the others are `factors`. Law: an upstream feeds its window
+    under `semantics`, and no window feeds itself, not even indirectly.
     Costs and rates are inputs (rows or pieces) per unit of the axis: per microsecond on a time
     axis, as `rate` is in rows per unit.
 
@@ -78,7 +78,7 @@ class CoveragePlan:
         instances: Instances,
         report: CoverageReport,
     ) -> CoveragePlan:
-        """The plan of a forest, with its links and costs worked out and its law checked."""
+        """The plan of a forest: computes its links and costs, and checks its law."""
         rate = check_rate(rate)
         check_semantics(semantics, instances)
         _check_forest(len(windows), upstream, index)
@@ -114,17 +114,17 @@ class CoveragePlan:
 
     @property
     def asked(self) -> tuple[int, ...]:
-        """The nodes that somebody asked for, once each."""
+        """The nodes that were requested, once each."""
         return tuple(dict.fromkeys(sorted(self.index)))
 
     @property
     def cost_without_sharing(self) -> float:
-        """What the windows would cost if each one given were computed from the raw stream."""
+        """What the requested windows would cost if each were computed from the raw stream."""
         given = (self.windows[node] for node in self.index)
         return math.fsum(float(cost_rate(window, None, self.rate)) for window in given)
 
     def per_period(self) -> PeriodCost:
-        """The same plan in the paper's numbers, which count instances in a common period."""
+        """The plan's cost in the paper's terms, which count instances in a common period."""
         return period_cost(self.windows, self.pieces, self.asked, self.rate)
 
     def downstream(self, node: int | None) -> tuple[int, ...]:
@@ -136,7 +136,7 @@ class CoveragePlan:
         return tuple(node for node, _, _ in walk(self.upstream))
 
     def by_depth(self) -> list[list[int]]:
-        """The windows by how many others are between them and the rows.
+        """The windows by depth: how many other windows are between them and the rows.
 
         >>> from weft.plan.coverage.weave import weave_coverage
         >>> tens = [Window(range=r) for r in (10, 20, 30, 60)]
@@ -169,7 +169,7 @@ class CoveragePlan:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> CoveragePlan:
-        """Read what `to_dict` wrote; links and costs are worked out anew."""
+        """Read what `to_dict` wrote; links and costs are recomputed."""
         version = data.get("version")
         if version != VERSION:
             raise PlanError(f"version={version!r} of a coverage plan is unknown: {VERSION} is read")
@@ -202,7 +202,7 @@ class CoveragePlan:
 
 
 def _check_forest(size: int, upstream: Sequence[int | None], index: Sequence[int]) -> None:
-    """Refuse indexes that point nowhere, and upstreams that go round."""
+    """Refuse indexes out of range, and cycles of upstreams."""
     if len(upstream) != size:
         raise PlanError(f"upstream has {len(upstream)} entries for {size} windows")
     fed: list[int | None] = [node for node in upstream if node is not None]

@@ -8,11 +8,11 @@ from weft.query.window import Window
 
 
 def engine_price(plan: CoveragePlan, model: EngineCost) -> tuple[float, float]:
-    """What a unit of time costs with the plan, and with every window from the rows.
+    """The cost per unit of time of the plan, and of computing every window from the rows.
 
-    A window from rows is an aggregation of its own, which takes each row once per instance that it
-    is in. From there, all windows at one depth are made in one step: each takes its pieces in, and
-    what is finished is handed through.
+    A window from rows is a separate aggregation, which copies each row to every instance that it
+    is in. Below that, all windows at one depth are computed in one step, which aggregates their
+    pieces and passes finished answers on.
 
     >>> from weft.plan.cost import Constants
     >>> from weft.plan.coverage import weave_coverage

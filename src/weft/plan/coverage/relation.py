@@ -1,4 +1,4 @@
-"""When one window's instances can be put together from another's."""
+"""When the instances of one window can be computed from those of another."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Semantics = Literal["covered", "partitioned"]
 """`covered`: pieces may overlap (idempotent aggregates only); `partitioned`: they may not."""
 
 Instances = Literal["fewest", "all"]
-"""Which upstream instances make up an instance: the `fewest` that do, or `all` that lie in it
-(the paper's covering set, FactorWindows definition 2)."""
+"""Which upstream instances an instance is computed from: the `fewest` that cover it, or `all`
+that lie in it (the paper's covering set, FactorWindows definition 2)."""
 
 SEMANTICS: tuple[Semantics, ...] = ("covered", "partitioned")
 INSTANCES: tuple[Instances, ...] = ("fewest", "all")
@@ -46,10 +46,10 @@ def partitions(upstream: Window, window: Window, *, instances: Instances = "fewe
 
     Law: with R, S, P the upstream's range, slide and phase and r, s, p the window's,
     S divides s and p - P; R divides r; and R = r or S divides R.
-    Consecutive pieces meet, so the next one starts R later, which must be a start: every R/S-th
-    instance is used, and the others are left out. With `instances="all"` no instance inside may
-    be left out (definition 5), which asks for R = r or R = S: FactorWindows theorem 4, and the
-    case of a single piece, which that theorem forgets.
+    Consecutive pieces meet, so each starts R after the one before, which must be a start of the
+    upstream: every R/S-th instance is used, and the others are left out. With `instances="all"` no
+    instance inside may be left out (definition 5), which requires R = r or R = S: FactorWindows
+    theorem 4, plus the case of a single piece, which that theorem omits.
 
     >>> partitions(Window(range=4, slide=2), Window(range=8, slide=2))
     True
@@ -83,7 +83,7 @@ def feeds(
 
 
 def check_semantics(semantics: str, instances: str) -> None:
-    """Refuse semantics or instances that have no meaning here."""
+    """Refuse unknown values of `semantics` or `instances`."""
     for name, value, accepted in (
         ("semantics", semantics, SEMANTICS),
         ("instances", instances, INSTANCES),

@@ -35,9 +35,9 @@ def weave_coverage(
     `rate` is in rows per unit of the windows' axis (per microsecond on a time axis).
     `semantics` is `covered` where every aggregate is idempotent, so that pieces may overlap, and
     `partitioned` otherwise. Without `factors` the plan is the cheapest there is (algorithm 1).
-    With them, windows that nobody asked for may be added: by algorithm 2 (`search="paper"`) and
-    then wherever one saves a thousandth (`greedy`); the cheapest of all is returned.
-    `instances="all", search="paper"` is the paper's optimizer, to compare with.
+    With them, factor windows may be added: by algorithm 2 (`search="paper"`), and with `greedy`
+    also wherever one saves a thousandth of the cost; the cheapest plan found is returned.
+    `instances="all", search="paper"` is the paper's optimizer, for comparison.
 
     Law: with factors the cost is never above that without, and that is never above the cost
     without sharing. Windows may repeat; equal ones become one node.
@@ -102,7 +102,7 @@ def weave_coverage(
 def _settled(
     forest: Forest, asked: tuple[Window, ...]
 ) -> tuple[tuple[Window, ...], list[int | None]]:
-    """The windows present, those asked for first and as given, and the upstream of each."""
+    """The windows present, requested ones first and in their order, and the upstream of each."""
     nodes = forest.nodes().tolist()
     place = {node: at for at, node in enumerate(nodes)}
     upstream = [

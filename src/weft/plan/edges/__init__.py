@@ -1,6 +1,6 @@
-"""How often a set of windows cuts the stream: edge rates, by several methods.
+"""Edge rates: how often a set of windows cuts the stream, by several methods.
 
-`kernels` is for compiled searches, the rest for everyone. Imports only `query`; no Spark.
+`kernels` is for compiled searches, the rest for all callers. Imports only `query`; no Spark.
 """
 
 from __future__ import annotations

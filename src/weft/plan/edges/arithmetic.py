@@ -12,7 +12,7 @@ INNER: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-"""For functions that compiled ones alone call: without wrappers, which take a while to compile."""
+"""For functions called only by compiled ones: without wrappers, which are slow to compile."""
 # Products of two residues below this modulus fit in 63 bits.
 _SMALL = 3_037_000_499
 
@@ -49,10 +49,9 @@ def mulmod(a: int, b: int, modulus: int) -> int:
 
 @njit(cache=True, error_model="numpy")
 def restrict(offset: int, step: int, at: int, every: int) -> tuple[int, int]:
-    """What `x = offset mod step` asks of k on the instants `x = at + every * k`.
+    """The k for which the instant `x = at + every * k` satisfies `x = offset mod step`.
 
-    The answer is `(offset, step)` in k. A step of 1 means that all of them are covered, a step
-    of 0 that none is.
+    They are a progression `(offset, step)` in k; a step of 1 means all k, a step of 0 none.
 
     >>> restrict(1, 4, 3, 6), restrict(0, 3, 0, 6), restrict(0, 4, 1, 6)
     ((1, 2), (0, 1), (0, 0))

@@ -14,7 +14,7 @@ from weft.plan.edges.progressions import Int64, Progressions
 from weft.plan.edges.rate import Rate
 
 MEMORY = 256 * 2**20
-"""Bytes that a bit set may take unless told otherwise."""
+"""Default limit of a bit set, in bytes."""
 
 
 def composite_slide(edges: Progressions) -> int:

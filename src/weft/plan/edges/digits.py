@@ -1,9 +1,9 @@
-"""Progressions taken apart into digits that are independent of each other.
+"""Progressions split into digits that are independent of each other.
 
 Every step is written as a product of powers of pairwise coprime bases. By the Chinese remainder
-theorem the digits of an instant in different bases are independent, and a progression asks of
-each of its bases for one residue: a node of that base's trie (level, residue). What no other
-progression looks at is summed out at once and becomes weight, as in `exact`.
+theorem the digits of an instant in different bases are independent, and a progression requires
+one residue in each of its bases: a node of that base's trie (level, residue). Digits that no other
+progression depends on are summed out at once and become weight, as in `exact`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TRIED = tuple(p for p in range(2, 1000) if all(p % q for q in range(2, math.isq
 
 @dataclass(frozen=True, eq=False)
 class Trie:
-    """The residues of one base that some progression asks for, with all their prefixes.
+    """The residues of one base that progressions require, with all their prefixes.
 
     Node i is `residue` modulo `base ** level`, and bit i of a mask; parents come before their
     children, and -1 is the root, which every instant passes.
@@ -36,9 +36,9 @@ class Trie:
     """Node (or root) to the mask of what lies below its children."""
 
     def within(self, node: int, mask: int) -> int:
-        """Which class of the axis for `mask` a node lies in: 0 for none of its nodes.
+        """The class that a node belongs to on the axis for `mask`; 0 if in none of its nodes.
 
-        The axis has one class for each node of the mask, without the deeper ones, and class 0.
+        The axis has one class for each node of the mask, excluding deeper nodes, and class 0.
         """
         while node >= 0:
             if mask >> node & 1:
@@ -51,8 +51,8 @@ class Trie:
 class Digits:
     """Weighted progressions as nodes of tries.
 
-    `asks[i]` maps base numbers to nodes: an instant that passes them all is covered with
-    probability `weight[i]`; any instant is covered with probability `always` besides.
+    `asks[i]` maps base numbers to nodes: an instant that passes all of them is covered with
+    probability `weight[i]`. Independently, every instant is covered with probability `always`.
     """
 
     tries: tuple[Trie, ...]
@@ -62,7 +62,7 @@ class Digits:
 
 
 def digits_of(offset: Int64, step: Int64) -> Digits:
-    """Take cleaned progressions apart.
+    """Split cleaned progressions into digits.
 
     >>> digits = digits_of(np.array([0, 1, 5]), np.array([4, 6, 9]))
     >>> [trie.base for trie in digits.tries], digits.asks
@@ -91,9 +91,9 @@ def digits_of(offset: Int64, step: Int64) -> Digits:
 
 
 def sum_out_private(offset: Int64, step: Int64) -> tuple[dict[tuple[int, int], Fraction], Fraction]:
-    """Weighted progressions (offset, step) without the digits that only one of them looks at.
+    """Weighted progressions (offset, step) without the digits that only one of them depends on.
 
-    The second value is the density that those cover which nothing is left of.
+    The second value is the density covered by the progressions of which no digits are left.
 
     >>> sum_out_private(np.array([0, 1, 0]), np.array([4, 6, 5]))
     ({(0, 2): Fraction(1, 2), (1, 2): Fraction(1, 3)}, Fraction(1, 5))
@@ -132,7 +132,7 @@ def _trie(base: int, index: dict[tuple[int, int], int]) -> Trie:
 
 
 def _shared_parts(steps: list[int]) -> dict[int, int]:
-    """Of each step, what it has in common with the others: lcm of the gcds."""
+    """The factor that each step shares with the others: the lcm of the gcds."""
     sizes, counts = np.unique(np.array(steps, np.int64), return_counts=True)
     shared = {}
     for size, count in zip(sizes, counts, strict=True):
@@ -144,7 +144,7 @@ def _shared_parts(steps: list[int]) -> dict[int, int]:
 
 @lru_cache(maxsize=65_536)
 def _powers(number: int) -> tuple[dict[int, int], int]:
-    """The small primes of a number with their exponents, and what is left."""
+    """The small primes of a number with their exponents, and the remaining factor."""
     powers: dict[int, int] = {}
     for prime in _TRIED:
         if prime * prime > number:

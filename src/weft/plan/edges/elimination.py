@@ -1,9 +1,9 @@
 """Exact coverage by summing out one digit at a time (bucket elimination).
 
-Each progression is a table over the few residue classes that it can tell apart. Summing out the
-children of one trie node joins only the tables that look at them, so that the size of the joint
+Each progression is a table over the few residue classes that it distinguishes. Summing out the
+children of one trie node joins only the tables that depend on them, so that the size of the joint
 table depends on how progressions are entangled, not on how many there are. Tables hold the
-probability of being covered and only non-negative terms are added.
+probability of being covered, and only non-negative terms are added.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ import numpy.typing as npt
 from weft.plan.edges.digits import Digits
 
 CELLS = 5_000_000
-"""The largest table, unless told otherwise."""
+"""Default limit of the largest table, in cells."""
 WORK = 1_000_000_000
-"""Cells written in all, unless told otherwise: a few seconds."""
-_GOOD_ENOUGH = 100_000_000  # work that costs no more than looking for a better order
+"""Default limit of cells written in all: a few seconds."""
+_GOOD_ENOUGH = 100_000_000  # with this much work, looking for a better order does not pay
 _TRIES = 4
 _EFFORT = 1_000_000  # tables looked at in search of an order: a second or two
 
 Scope = dict[int, int]
-"""Base number to the mask of the nodes that a table tells apart."""
+"""Base number to the mask of the nodes that a table distinguishes."""
 Table = npt.NDArray[Any]
 
 
@@ -47,10 +47,10 @@ Candidate = tuple[float, int, int, Step]
 
 @dataclass(frozen=True)
 class Order:
-    """In which order to sum out, the largest table and the cells written in all.
+    """The order in which to sum out, the largest table and the cells written in all.
 
-    Tables are numbered: first one per progression, then one per step. `effort` is what it took
-    to find the order, which is not `complete` if that, or a table, became too large.
+    Tables are numbered: first one per progression, then one per step. `effort` is the work to
+    find the order, which is not `complete` if the effort or a table became too large.
     """
 
     steps: tuple[Step, ...]
@@ -65,10 +65,10 @@ class Order:
 
 
 def find_order(digits: Digits, cells: int = CELLS) -> Order:
-    """A cheap order: greedy by growth, then, if that is expensive, the best of some varied ones.
+    """A cheap order: greedy by growth; if that is expensive, the best of some random variations.
 
-    Orders are judged by masks alone, which takes milliseconds. One that passes `cells` stops
-    there and is not complete.
+    Orders are judged by masks alone, which takes milliseconds. An order that exceeds `cells` is
+    abandoned there and is not complete.
     """
     best = _greedy(digits, cells, _EFFORT, None)
     left = _EFFORT - best.effort
@@ -82,7 +82,7 @@ def find_order(digits: Digits, cells: int = CELLS) -> Order:
 
 
 def _greedy(digits: Digits, cells: int, most: int, varied: random.Random | None) -> Order:
-    """Sum out next what lets the tables grow least."""
+    """Always sum out next the node by which the tables grow least."""
     scopes: dict[int, Scope] = {
         i: {base: 1 << node for base, node in asks.items()} for i, asks in enumerate(digits.asks)
     }
@@ -173,7 +173,7 @@ def _union(scopes: dict[int, Scope], bucket: tuple[int, ...]) -> Scope:
 
 
 def _after(digits: Digits, step: Step, scopes: dict[int, Scope]) -> Scope:
-    """What the table tells apart that a step leaves."""
+    """The scope of the table that a step produces: what it distinguishes."""
     joint = _union(scopes, step.bucket)
     mask = joint.pop(step.base) & ~digits.tries[step.base].children[step.node]
     if step.node >= 0:
@@ -233,7 +233,7 @@ def _sum_out(
     tables: dict[int, Table],
     field: Any,
 ) -> Table:
-    """The table that a step leaves, with the axes of `scope`."""
+    """The table that a step produces, with the axes of `scope`."""
     trie = digits.tries[step.base]
     joint = _union(scopes, step.bucket)
     mask = joint.pop(step.base)

@@ -1,7 +1,7 @@
 """The exact density that a set of progressions covers, by restriction, compiled.
 
 A weighted progression (a, s, w) covers each instant x = a mod s with probability w, independently
-of all else. Weights make the problem small: of the step s only the part that other steps share
+of all others. Weights make the problem small: only the part of the step s that other steps share
 matters, and the rest becomes weight. With m the least common multiple of gcd(s, t) over the other
 steps t, (a, s, w) may be replaced by (a mod m, m, w * m / s), because by the Chinese remainder
 theorem the remaining digits of x meet no other progression.
@@ -24,11 +24,11 @@ from weft.plan.edges.arithmetic import INNER, gcd, restrict
 Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
-_DEPTH = 128  # every level takes a prime digit from what is left; more than this is past a budget
+_DEPTH = 128  # every level uses up a prime digit; a deeper recursion exceeds any budget
 _ENTER, _NEXT, _LEAVE = 0, 1, 2
 _ROOM = 24  # arena entries per progression; more than enough, and checked
 _FEW = 4
-_MANY = 8_192  # entries of one component: tidying takes their square
+_MANY = 8_192  # most entries of one component: tidying takes quadratic time
 _MORE = 100_000  # and for sets so large that most of the recursion is over after the first split
 
 
@@ -74,7 +74,7 @@ def _closed(off: Int64, step: Int64, weight: Float64, lo: int, hi: int) -> float
     if hi - lo > 3:
         return -1.0
     x, y = weight[lo] / step[lo], weight[lo + 1] / step[lo + 1]
-    # How much likelier one is where another is: the gcd where they overlap, else never.
+    # How much likelier an edge of one is where the other has one: gcd if they overlap, else 0.
     xy = gcd(step[lo], step[lo + 1])
     meet_xy = (off[lo] - off[lo + 1]) % xy == 0
     covered = x + y * (1.0 - x * xy) if meet_xy else x + y
@@ -105,19 +105,19 @@ def _root(parent: Int64, i: int) -> int:
 def _split(
     off: Int64, step: Int64, weight: Float64, shared: Int64, parent: Int64, lo: int, hi: int
 ) -> tuple[float, int]:
-    """Part the tidy [lo, hi) into independent components, reduced to what they share.
+    """Split the tidy [lo, hi) into independent components, reduced to the factors they share.
 
-    Return the density covered by those that have a closed form, and the end of the others: they
-    lie from `hi` on, and `parent` holds at each one's first entry where it ends. A component of
-    too many entries makes the density -1.
+    Return the density covered by components that have a closed form, and the end of the others,
+    which are written from `hi` on; at the first entry of each, `parent` holds its end. The density
+    is -1 if a component has too many entries.
     """
     if hi == lo:
         return 0.0, hi
     whole = _closed(off, step, weight, lo, hi)
     if whole >= 0.0:
         return whole, hi
-    # One entry per distinct step (equal steps are neighbours) stands for its group; the next
-    # group's is noted n places further, in space still unused.
+    # One entry per distinct step (equal steps are adjacent) represents its group; the next group's
+    # entry is stored n places further, in space that is still unused.
     n, groups, first = hi - lo, 0, lo
     for i in range(lo, hi):
         if i > lo and step[i] == step[i - 1]:
@@ -145,7 +145,7 @@ def _split(
                     parent[max(x, y)] = min(x, y)
             j = parent[j + n]
         i = parent[i + n]
-    # Chain each component's entries: what follows entry i stands at i + n.
+    # Link each component's entries into a list: the successor of entry i is stored at i + n.
     for i in range(lo, hi):
         if i > lo and step[i] == step[i - 1]:
             shared[i] = shared[i - 1]
@@ -183,7 +183,8 @@ def _restrict_all(
 ) -> tuple[float, int]:
     """Write [lo, i) restricted to progression i, tidied, from `top` on.
 
-    Return the probability that none of those which cover all of i covers an instant, and the end.
+    Return the probability that an instant is covered by none of those that cover all of i, and
+    the end.
     """
     free, end = 1.0, top
     for j in range(lo, i):
@@ -204,8 +205,8 @@ def merged_rate(
 ) -> tuple[float, int]:
     """The edge rate of x and y together, given x's, and the nodes used; -1 past the budget.
 
-    Both are cleaned. Each of a few progressions in y adds what x and y's earlier ones leave of it;
-    pass the smaller tree as y.
+    Both are cleaned. Each of a few progressions in y adds its instants that neither x nor y's
+    earlier progressions cover; pass the smaller tree as y.
 
     >>> x, y, none = np.array([2]), np.array([3]), np.array([0])
     >>> round(merged_rate(0.5, none, x, none, y, 1000)[0] * 6)
@@ -220,7 +221,7 @@ def merged_rate(
         off[i], step[i], weight[i] = off_x[i], step_x[i], 1.0
     for i in range(ny):
         off[nx + i], step[nx + i], weight[nx + i] = off_y[i], step_y[i], 1.0
-    # A frame is a list of components: which one is being summed, and at which progression.
+    # A stack frame is a list of components, the current one, and its current progression.
     at = np.empty(_DEPTH, np.int64)
     start = np.empty(_DEPTH, np.int64)
     stop = np.empty(_DEPTH, np.int64)
@@ -231,7 +232,7 @@ def merged_rate(
     lo, hi, part = n - n, n, 0.0
     if nx and n > _MANY:
         return -1.0, nodes
-    if nx and ny > _FEW:  # one set from scratch is quicker than many restrictions
+    if nx and ny > _FEW:  # computing one set from scratch is faster than many restrictions
         hi = tidy(off, step, weight, lo, n)
     elif nx:  # as if x and y were one component, summed as far as x
         depth, mode = 0, _NEXT

@@ -1,9 +1,9 @@
 """F1 (CIKM'15 section 3): inclusion and exclusion over groups of progressions.
 
-    E = sum over groups of (-1)^(size + 1) / lcm(group), groups that do not overlap left out
+    E = sum over groups of (-1)^(size + 1) / lcm(group), without groups that do not overlap
 
-Groups are walked depth first. A group grows only by progressions that pass the overlap check
-with each of its members, so that no group above one that does not overlap is ever formed.
+Groups are enumerated depth first. A group grows only by progressions that pass the overlap check
+with each of its members, so that no superset of a group that does not overlap is ever formed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from weft.plan.edges.progressions import Int64, Progressions
 from weft.plan.edges.rate import Rate
 
 GROUPS = 20_000_000
-"""Groups that F1 may form unless told otherwise: some seconds."""
+"""Default limit of the groups that F1 forms: some seconds."""
 _EXACT_GROUPS = 200_000  # big integers are a hundred times slower
 _LARGEST = 2**62
 
@@ -55,9 +55,9 @@ def f1_rate(
 def f1_terms(
     offset: list[int], step: list[int], budget: int | None = None, name: str = "f1"
 ) -> tuple[list[Fraction], int]:
-    """The sums G(n, 1), G(n, 2), ... of 1/lcm over the groups of each size, and the groups.
+    """The sums G(n, 1), G(n, 2), ... of 1/lcm over the groups of each size, and the group count.
 
-    Takes progressions as they are, repetitions and multiples included, as the paper's examples.
+    Does not clean the progressions: repetitions and multiples count, as in the paper's examples.
 
     >>> terms, groups = f1_terms([0] * 5, [2, 3, 4, 5, 6])
     >>> [int(term * 60) for term in terms]  # F1 example 3
@@ -66,7 +66,7 @@ def f1_terms(
     n, groups = len(step), 0
     limit = _EXACT_GROUPS if budget is None else budget
     terms = [Fraction(0)] * n
-    # A group is its size, its lcm, and what may still join it.
+    # A group is its size, its lcm, and the progressions that may still join it.
     waiting = [(1, step[i], i, list(range(i + 1, n))) for i in range(n)]
     while waiting:
         size, lcm, last, candidates = waiting.pop()
@@ -105,7 +105,7 @@ def f1_sum(offset: Int64, step: Int64, table: Int32, budget: int) -> tuple[float
     if n * (n - 1) // 2 > budget:  # the overlap check alone looks at every pair
         return -1.0, n * (n - 1) // 2
     overlap = _overlaps(offset, step, table)
-    # Level d of the walk holds a group of d members, and in able[begin[d]:end[d]] who may join.
+    # Level d of the stack holds a group of d members; those in able[begin[d]:end[d]] may join it.
     able = np.empty(n * (n + 1) // 2 + 1, np.int64)
     begin, end = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     member = np.zeros(n + 1, np.int64)

@@ -11,7 +11,7 @@ from numba import njit
 Int32 = npt.NDArray[np.int32]
 
 MEMORY = 16 * 2**20
-"""Bytes that a table may take unless told otherwise: pairs of numbers up to 2,896."""
+"""Default limit of a table, in bytes: pairs of numbers up to 2,896."""
 _WORD = 2**31
 
 
@@ -44,7 +44,7 @@ def _fill(table: Int32, largest: int) -> None:
 
 @njit(cache=True, error_model="numpy")
 def look_up(table: Int32, a: int, b: int) -> int:
-    """gcd(a, b): Euclid until the numbers are in the table, an empty table being Euclid alone.
+    """gcd(a, b): Euclid's algorithm until the numbers are in the table (never, if it is empty).
 
     >>> look_up(gcd_table(0)[:0], 12, 18)
     6

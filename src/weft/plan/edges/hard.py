@@ -8,13 +8,13 @@ from weft.plan.edges.progressions import Int64
 from weft.plan.edges.rate import Rate
 from weft.plan.edges.sampling import sampled_rate
 
-_MANY = 20_000  # more progressions are past any order's effort
+_MANY = 20_000  # with more progressions, no elimination order can be found
 
 
 def hard_rate(offset: Int64, step: Int64, *, work: int | None = None, seed: int = 0) -> Rate:
     """The edge rate of a cleaned set: exact by elimination if it can be, else sampled.
 
-    `work` bounds either one, in cells written or instants looked at; a search that asks often
+    `work` limits both methods, in cells written or instants sampled; a search with many calls
     may want less than the default, which takes up to a few seconds.
 
     >>> import numpy as np

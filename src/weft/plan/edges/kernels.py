@@ -1,8 +1,8 @@
 """Edge rates inside compiled code: the functions that a search calls in its own loops.
 
 Progressions are two int64 arrays, `offset` and `step`, cleaned (see `clean`). A rate of -1 means
-that the budget is spent; `hard_rate`, from Python, then has the answer. Numba optimises what a
-function calls along with it, so call `merged_rate` from as few places as possible.
+that the budget is spent; call `hard_rate` from Python then. Numba compiles a function together
+with everything that it calls, so call `merged_rate` from as few places as possible.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def merge(off_x: Int64, step_x: Int64, off_y: Int64, step_y: Int64) -> tuple[Int
 
 @njit(cache=True, error_model="numpy")
 def union_rate(offset: Int64, step: Int64, budget: int) -> tuple[float, int]:
-    """The edge rate of a cleaned set, and the nodes that it took; -1 past the budget.
+    """The edge rate of a cleaned set, and the nodes used; -1 past the budget.
 
     >>> rate, nodes = union_rate(np.array([0, 0, 0]), np.array([2, 3, 5]), 1000)
     >>> round(rate * 30)

@@ -23,7 +23,7 @@ Method = Literal["exact", "f1", "f1_table", "bitset"]
 METHODS: tuple[Method, ...] = ("exact", "f1", "f1_table", "bitset")
 
 NODES = 3_000
-"""Nodes of the recursion after which elimination is quicker, unless told otherwise."""
+"""Default limit of the recursion's nodes: beyond it, elimination is faster."""
 
 
 def measure(
@@ -35,14 +35,13 @@ def measure(
     pieces: Pieces = "pairs",
     table_memory: int = gcd_table.MEMORY,
 ) -> Rate:
-    """The edge rate of some windows, with what is known about the answer.
+    """The edge rate of some windows, with how it was computed.
 
-    `exact` (the default) recurses up to `budget` nodes, then eliminates digits, then samples,
-    and `Rate.how` says which it was. `f1` and `f1_table` raise `BudgetError` past `budget` groups,
-    `bitset` past `budget` bytes. `fractions` asks for an exact `Fraction`, which is never sampled:
-    past `budget` cells `exact` raises `BudgetError` too. `pieces="panes"` cuts at every
-    gcd(range, slide) instead of at starts and ends. `table_memory` is what the GCD table may take,
-    in bytes.
+    `exact` (the default) recurses up to `budget` nodes, then eliminates digits, then samples;
+    `Rate.how` says which one gave the answer. `f1` and `f1_table` raise `BudgetError` past `budget`
+    groups, `bitset` past `budget` bytes. `fractions` returns an exact `Fraction`, which is never
+    sampled: past `budget` cells `exact` raises `BudgetError` too. `pieces="panes"` cuts at every
+    gcd(range, slide) instead of at starts and ends. `table_memory` limits the GCD table, in bytes.
 
     >>> from weft import Window
     >>> rate = measure([Window(range=12, slide=9), Window(range=10, slide=6)], fractions=True)
@@ -108,8 +107,8 @@ def edge_rate(
 ) -> float | Fraction:
     """The edges per second (per unit on an integer axis) of some windows together.
 
-    The options are those of `measure`, which also says how the answer was found, and answers per
-    unit of the axis: per microsecond on a time axis.
+    The options are those of `measure`, which also returns how the answer was found, and whose rate
+    is per unit of the axis (per microsecond on a time axis).
 
     >>> from weft import Window
     >>> windows = [Window(range=12, slide=9), Window(range=10, slide=6)]

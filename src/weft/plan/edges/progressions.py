@@ -26,8 +26,8 @@ class Progressions:
     """The instants `origin + unit * x` with `x = offset[i] mod step[i]` for any i.
 
     Normalised: `0 <= offset < step`, sorted by step and offset, and no progression lies within
-    another. What all steps and distances have in common is taken out into `unit`, which keeps
-    microseconds small.
+    another. `unit` is the common divisor of all steps and distances, which keeps numbers small
+    when times are in microseconds.
 
     >>> minute = 60_000_000
     >>> edges = Progressions.of_windows([Window(range="12 minutes", slide="5 minutes")])
@@ -86,7 +86,7 @@ def as_table(windows: Windows) -> WindowTable:
 
 
 def window_edges(table: WindowTable, pieces: Pieces = "pairs") -> tuple[Int64, Int64]:
-    """The offsets and steps of every window's edges, as they come.
+    """The offsets and steps of every window's edges, not normalised.
 
     >>> window_edges(WindowTable(range=[12, 4], slide=[9, 4]))
     (array([0, 0, 3]), array([9, 4, 9]))
@@ -101,7 +101,7 @@ def window_edges(table: WindowTable, pieces: Pieces = "pairs") -> tuple[Int64, I
         raise PlanError(f"pieces={pieces!r}: accepted are 'pairs' and 'panes'")
     slide, start = table.slide, table.offset % table.slide
     distance = table.range % slide
-    # Ends half a slide after the starts make one progression of twice the pace.
+    # Ends half a slide after the starts form one progression with half the step.
     half = (slide % 2 == 0) & (distance == slide // 2)
     slide = np.where(half, slide // 2, slide)
     two = (distance != 0) & ~half
@@ -110,7 +110,7 @@ def window_edges(table: WindowTable, pieces: Pieces = "pairs") -> tuple[Int64, I
 
 
 def _compact(offset: Int64, step: Int64) -> Progressions:
-    """Take the common measure of all steps and distances out."""
+    """Divide by the common divisor of all steps and distances."""
     if len(step) == 0:
         return Progressions(offset, step)
     unit = int(np.gcd.reduce(np.concatenate((step, offset - offset[0]))))

@@ -1,4 +1,4 @@
-"""The answer of an edge count, and how far it can be trusted."""
+"""An edge rate, and how it was computed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ How = Literal[
 class Rate:
     """An edge rate: edges per unit of the axis (per microsecond on a time axis).
 
-    `how` names the method that really answered, `work` counts its steps (nodes of a recursion,
+    `how` names the method that gave the answer, `work` counts its steps (nodes of a recursion,
     groups of F1, cells of an elimination, bits of a bit set, instants of a sample). A sampled
-    rate is not `exact` and lies within `interval` with probability `confidence`.
+    rate is not `exact`: the true rate lies within `interval` with probability `confidence`.
 
     >>> float(Rate(0.25, "closed form", work=1))
     0.25
@@ -34,7 +34,7 @@ class Rate:
         return float(self.value)
 
     def per(self, unit: int) -> Rate:
-        """The same rate where the clock ticks once every `unit`: divided by it."""
+        """The same rate where the axis is counted in multiples of `unit`: divided by it."""
         if unit == 1:
             return self
         interval = self.interval and (self.interval[0] / unit, self.interval[1] / unit)

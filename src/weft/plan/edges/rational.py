@@ -1,7 +1,7 @@
 """Edge rates as exact fractions.
 
-The rate is a whole number of edges per composite slide. That number is found by elimination
-modulo enough primes, on machine integers, and put together by the Chinese remainder theorem.
+The rate is a whole number of edges per composite slide. That number is computed by elimination
+modulo enough primes, on machine integers, and reconstructed by the Chinese remainder theorem.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from weft.plan.edges.rate import Rate
 
 
 def exact_fraction(edges: Progressions, work: int = WORK // 4) -> Rate:
-    """The edge rate as a fraction; `BudgetError` where only sampling would answer.
+    """The edge rate as a fraction; `BudgetError` where only sampling would be possible.
 
     >>> edges = Progressions.of_arrays([0, 0, 3, 0, 2, 0], [3, 4, 4, 6, 6, 9])
     >>> exact_fraction(edges).value  # F1 example 6: 27 of 36
@@ -38,7 +38,7 @@ def exact_fraction(edges: Progressions, work: int = WORK // 4) -> Rate:
             )
         cells += order.work
         covered = int(run_order(digits, order, _Modulo(prime))) * period % prime
-        # The count that agrees with all primes so far.
+        # The count that is right modulo all primes so far.
         count += modulus * ((covered - count) * pow(modulus, -1, prime) % prime)
         modulus *= prime
         if modulus > period:  # the count is at most the period
@@ -78,7 +78,7 @@ def _primes(period: int) -> Iterator[int]:
 
 
 def _is_prime(number: int) -> bool:
-    """Miller-Rabin, certain for numbers below 3,215,031,751 with these four bases."""
+    """Miller-Rabin; with these four bases deterministic for numbers below 3,215,031,751."""
     odd, twos = number - 1, 0
     while odd % 2 == 0:
         odd, twos = odd // 2, twos + 1

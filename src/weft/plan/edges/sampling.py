@@ -1,12 +1,12 @@
 """The edge rate estimated from random instants: the last resort, with a stated confidence.
 
 Two estimators, both unbiased, both on progressions whose private digits have been summed out
-(`digits` says why that is exact), so that chance enters only where they are entangled:
+(`digits` explains why that is exact), so that only entangled digits are sampled:
 
-- blocks: stretches of consecutive instants at random places. A stretch meets every small step
-  in turn, so its mean varies far less than that of as many instants drawn one by one.
-- members: an edge of a progression drawn in proportion to its rate counts unless an earlier
-  progression has it too. Keeps its relative error where edges are rare.
+- blocks: runs of consecutive instants at random places. A run covers every residue of the small
+  steps, so its mean varies far less than that of as many instants drawn one by one.
+- members: draw a progression in proportion to its rate, and one of its edges; it counts unless an
+  earlier progression has it too. Keeps its relative error where edges are rare.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Float64 = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.99
 WORK = 500_000_000
-"""Instants looked at and progressions tried, unless told otherwise: about a second."""
+"""Default limit of instants sampled and progressions tested: about a second."""
 _BLOCK = 1 << 16
-_ROUND = 64  # draws between two looks at the interval; fewer, and it would promise too much
-_PER_PROGRESSION = 200  # instants that could be looked at while a progression is set up
-_DENSE = 256  # edges that a block should see
+_ROUND = 64  # draws between two checks of the interval; with fewer, it would be too optimistic
+_PER_PROGRESSION = 200  # the cost of setting up one progression, in instants
+_DENSE = 256  # edges that a block should contain
 _SPAN = 2**512
-_REDUCED = 20_000  # beyond this, summing private digits out costs more than it gains
-_CLOSE = 1e-6  # relative half width at which more draws are a waste
+_REDUCED = 20_000  # with more progressions, summing out private digits costs more than it gains
+_CLOSE = 1e-6  # relative half width at which sampling stops
 
 
 def sampled_rate(offset: Int64, step: Int64, *, work: int = WORK, seed: int = 0) -> Rate:
@@ -69,7 +69,7 @@ def sampled_rate(offset: Int64, step: Int64, *, work: int = WORK, seed: int = 0)
         value, half = _interval(seen)
         if half <= _CLOSE * value or (len(seen) + _ROUND) * price > work:
             break
-    # The parts that nothing shares cover instants independently of the rest.
+    # The parts that no other progression shares cover instants independently of the rest.
     low = max(scale * (value - half), float(rates.max(initial=0.0)))
     high = min(scale * (value + half), upper, 1.0)
     value = min(max(scale * value, low), high)
@@ -80,8 +80,8 @@ def sampled_rate(offset: Int64, step: Int64, *, work: int = WORK, seed: int = 0)
 def _interval(seen: list[float]) -> tuple[float, float]:
     """The mean, and half the width of its interval.
 
-    Student's quantile by its first correction to the normal one. The last term allows for what
-    is too rare to have been drawn at all.
+    Approximates Student's quantile by the first correction to the normal quantile. The last term
+    allows for events that are too rare to have been drawn at all.
     """
     n, z = len(seen), NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
     student = z * (1 + (z * z + 1) / (4 * (n - 1)))
@@ -91,7 +91,7 @@ def _interval(seen: list[float]) -> tuple[float, float]:
 
 
 def _period(steps: list[int]) -> int:
-    """The composite slide, or a span so long that all residues are as good as uniform in it."""
+    """The composite slide, or a span long enough for all residues to be practically uniform."""
     period = 1
     for step in steps:
         period = math.lcm(period, step)
@@ -103,13 +103,13 @@ def _period(steps: list[int]) -> int:
 def _blocks(
     offset: Int64, step: Int64, cover: Float64, length: int, chance: random.Random
 ) -> Callable[[], float]:
-    """Draws of the share that is covered of some consecutive instants."""
+    """Samples the share of a run of consecutive instants that is covered."""
     sizes, which = np.unique(step, return_inverse=True)
     moduli, free = sizes.tolist(), 1.0 - cover
     period = _period(moduli)
 
     def draw() -> float:
-        start = chance.randrange(period)  # too long for a word: reduced step by step
+        start = chance.randrange(period)  # may exceed 64 bits, so it is reduced modulo each step
         places = np.array([start % s for s in moduli], np.int64)[which]
         return float(_covered_share((offset - places) % step, step, free, length))
 
@@ -131,7 +131,7 @@ def _covered_share(first: Int64, step: Int64, free: Float64, length: int) -> flo
 def _members(
     offset: Int64, step: Int64, cover: Float64, rates: Float64, chance: random.Random
 ) -> Callable[[], float]:
-    """Draws of whether an edge of one progression is new, given all earlier ones."""
+    """Samples whether an edge of one progression is in no earlier progression."""
     offsets, steps, covers = offset.tolist(), step.tolist(), cover.tolist()
     numbers, upto = range(len(steps)), rates.cumsum().tolist()
     period = _period(steps)

@@ -1,9 +1,9 @@
 """Searches for a partition of queries into trees: the one in `weave/`, and `baselines/` beside it.
 
-A search sees a table of windows and a linear cost, nothing else; what may share with what, and
-what a cost stands for, is settled before. Imports only `query` and the earlier parts of `plan`.
-What all searches are made of is here: `grouping` (what they return), `classes` (queries with equal
-edges are one), `trees` and `rates` (the edge rates of trees and of merged ones).
+A search gets only a table of windows and a linear cost; which queries may share, and what a cost
+means, is decided before. Imports only `query` and the earlier parts of `plan`. The building blocks
+of all searches are here: `grouping` (what they return), `classes` (queries with equal edges count
+as one), `trees` and `rates` (the edge rates of trees, and of trees after a merge).
 """
 
 from __future__ import annotations
@@ -32,6 +32,6 @@ SEARCHES: dict[str, Callable[..., Grouping]] = {
     "weave": weave.search,
     "weave_paper": weave_paper.search,
 }
-"""Each takes `(table, cost, *, edges="exact", seed=0, progress=None, **options)`."""
+"""Searches by name; each takes `(table, cost, *, edges, seed, progress, **options)`."""
 
 __all__ = ["SEARCHES", "Grouping", "SearchReport"]

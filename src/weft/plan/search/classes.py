@@ -19,13 +19,13 @@ Float64 = npt.NDArray[np.float64]
 class Classes:
     """The distinct edge sets of a workload, numbered by their first query.
 
-    Equal edges always belong together. Let two queries of one class be in trees A and B with
-    `E_A <= E_B`: moving the second to A leaves E_A as it is, and E_B no larger, so it never
-    costs more. A greedy search, too, merges them before it merges either with anything else,
-    for no other merge of either saves more.
+    Queries with equal edges always belong in one tree. Let two queries of one class be in trees A
+    and B with `E_A <= E_B`: moving the second to A leaves E_A unchanged and E_B no larger, so it
+    never costs more. A greedy search, too, merges them before it merges either with anything else,
+    because no other merge of either saves more.
 
     Times are counted in `unit`s, the greatest common divisor of all steps and distances, so that
-    windows given in microseconds are as cheap to reason about as those given in seconds.
+    windows given in microseconds are as cheap to handle as those given in seconds.
 
     >>> table = WindowTable(range=[16, 10, 8, 6], slide=[4, 5, 4, 4])
     >>> classes = collapse(table, np.array([4.0, 2.0, 2.0, 1.5]))
@@ -38,7 +38,7 @@ class Classes:
     low: Int64
     """The smaller offset of each class's progressions, in units."""
     high: Int64
-    """The larger one; equal to `low` where there is but one progression."""
+    """The larger offset; equal to `low` where there is only one progression."""
     step: Int64
     """The step of each class's one or two progressions, in units."""
     weight: Float64
@@ -59,13 +59,13 @@ class Classes:
 def collapse(table: WindowTable, weight: Float64, *, equal: bool = True) -> Classes:
     """Group the queries by their set of edges.
 
-    `equal=False` keeps each query a class of its own, as the papers' algorithms do.
+    With `equal=False` each query is a separate class, as in the papers' algorithms.
     """
     n = len(table)
     of_query, low, high, step, first = np.empty((5, n), dtype=np.int64)
     summed = np.zeros(n)
     slots = np.full(1 << (2 * n + 14).bit_length(), -1, dtype=np.int32)
-    # Compiled once, for arrays that may be written to; a broadcast offset may not.
+    # Numba compiles it once, for writable arrays, and a broadcast offset is read-only.
     k = _collapse(
         np.require(table.range, requirements=["C", "W"]),
         np.require(table.slide, requirements=["C", "W"]),
@@ -76,7 +76,7 @@ def collapse(table: WindowTable, weight: Float64, *, equal: bool = True) -> Clas
     low, high, step, first, summed = (x[:k].copy() for x in (low, high, step, first, summed))
     unit, origin = 1, 0
     if len(step):
-        # Moving the origin changes no rate; it lets a common phase drop out of the divisor.
+        # Moving the origin changes no rate, and removes a common phase from the divisor.
         origin = int(low[0])
         unit = int(np.gcd.reduce(np.concatenate([step, low - origin, high - origin])))
     if unit > 1:
@@ -87,7 +87,7 @@ def collapse(table: WindowTable, weight: Float64, *, equal: bool = True) -> Clas
 
 
 def tolerance(classes: Classes, cost: LinearCost) -> float:
-    """The difference up to which savings tie: 1e-12 of what the classes' edges cost apart."""
+    """Savings that differ by no more than this tie: 1e-12 of the cost of the classes' edges."""
     return 1e-12 * float((classes.rate * (cost.per_edge + classes.weight)).sum())
 
 
@@ -106,7 +106,7 @@ def _collapse(
     first: Int64,
     summed: Float64,
 ) -> int:
-    """Fill the last six arrays by a hash table with open slots; return the number of classes."""
+    """Fill the last six arrays, using an open-addressing hash table; return the class count."""
     mask = len(slots) - 1
     classes = 0
     for i in range(len(slide)):

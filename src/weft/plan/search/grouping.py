@@ -29,7 +29,7 @@ class SearchReport:
     seconds: float
     stop_reason: str
     exact: bool
-    """False where an edge rate that the search went by was sampled."""
+    """False where the search used an edge rate that was sampled."""
     notes: tuple[str, ...] = ()
 
 
@@ -65,14 +65,14 @@ class Grouping:
 
 
 def number_by_first(labels: Int64) -> tuple[Int64, Int64]:
-    """Renumber labels by first appearance; also where each old label went.
+    """Renumber labels by first appearance; also return the new number of each old label.
 
     >>> number_by_first(np.array([7, 2, 7, 0]))
     (array([0, 1, 0, 2]), array([ 2, -1, 1, -1, -1, -1, -1, 0]))
     """
     most = int(labels.max()) + 1 if labels.size else 0
     first = np.full(most, labels.size, dtype=np.int64)
-    # Written backwards, the earliest position is the one that stays.
+    # Assigned backwards, so that the earliest position is the one that remains.
     first[labels[::-1]] = np.arange(labels.size - 1, -1, -1)
     used = np.flatnonzero(first < labels.size)
     moved = np.full(most, -1, dtype=np.int64)

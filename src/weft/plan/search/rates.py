@@ -1,4 +1,4 @@
-"""Edge rates as searches ask for them, computed by one method and counted."""
+"""Computes edge rates for searches, by one method, and counts the work."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Float64 = npt.NDArray[np.float64]
 
 EDGES = ("exact", "f1", "f1_table", "bitset")
 NODES = 10_000
-"""Nodes of the recursion after which a rate is left to elimination and, at last, to sampling."""
+"""Nodes of the recursion after which elimination is tried, and then sampling."""
 GROUPS = 20_000_000
-"""Groups that one rate by F1 may form."""
+"""Most groups that F1 may form for one rate."""
 HARD = 2_000
-"""Hard rates after which a weaving leaves trees apart rather than compute more."""
+"""Hard rates after which a weaving stops computing more and leaves trees unmerged."""
 WORK = 100_000_000
-"""Nodes after which a weaving leaves trees apart: a minute or two."""
+"""Nodes after which a weaving leaves trees unmerged: a minute or two."""
 BITS = 2**31
 """Ticks that a bit set may span: 256 MiB."""
 _MOST_WORK, _LEAST_WORK, _ALL_WORK = 500_000_000, 20_000_000, 8_000_000_000
-_MANY = 1_000  # progressions past which cleaning pair by pair is too slow
+_MANY = 1_000  # with more progressions, cleaning pair by pair is too slow
 
 
 @dataclass(eq=False)
@@ -49,11 +49,11 @@ class Rates:
     hard: int = 0
     """Rates that the recursion could not compute."""
     hard_work: int = 0
-    """Cells and instants that they took."""
+    """Cells and instants that the hard rates took."""
     refused: int = 0
     """Merges that were not considered because too many rates had been hard."""
     estimates: set[float] = field(default_factory=set)
-    """The rates that were sampled, to be measured better where they stay in the plan."""
+    """The rates that were sampled, to be measured more precisely if they stay in the plan."""
     _table: npt.NDArray[np.int32] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -90,8 +90,7 @@ class Rates:
     def together(self, trees: Trees, i: int, j: int, low: float = 0.0) -> float:
         """The edge rate of two trees together, which is known to be at least `low`.
 
-        After very much work, or many hard rates, one more is as good as infinite: the trees stay
-        apart.
+        `FORBIDDEN` once the budget of nodes or of hard rates is spent: the trees are not merged.
         """
         if self.edges == "exact" and self.work > WORK:
             self.refused += 1
@@ -132,7 +131,7 @@ class Rates:
         two = low != high
         count = np.bincount(tree, weights=1 + two, minlength=trees).astype(np.int64)
         beyond = np.cumsum(count)
-        # Each class has its first progression at `at` and its second, if it has one, after it.
+        # The first progression of each class is at `at`; the second, if any, follows it.
         at = np.cumsum(1 + two) - 1 - two
         offset, steps = np.empty((2, int(count.sum())), dtype=np.int64)
         offset[at], steps[at] = low, step
@@ -150,7 +149,7 @@ class Rates:
         return rate
 
     def notes(self) -> tuple[str, ...]:
-        """What a report should say of the rates."""
+        """Notes on the rates, for the report."""
         said = []
         if self.sampled:
             said.append(f"{self.sampled:,} edge rates were too hard to compute and were sampled")
@@ -162,12 +161,12 @@ class Rates:
         return tuple(said)
 
     def better(self, trees: Trees) -> None:
-        """Measure sampled rates of the final trees again, with all the effort there is."""
+        """Measure the sampled rates of the final trees again, with the full default budget."""
         for tree in np.flatnonzero(np.isin(trees.rate, list(self.estimates))):
             trees.rate[tree] = hard_rate(*trees.progressions(int(tree))).value
 
     def _hard(self, offset: Int64, step: Int64, low: float = 0.0, high: float = 1.0) -> float:
-        # The first hard rates may take seconds; where there are hundreds, each gets less.
+        # The first hard rates may take seconds each; later ones get less of the budget.
         work = max(_LEAST_WORK, min(_MOST_WORK, (_ALL_WORK - self.hard_work) // 16))
         rate = hard_rate(offset, step, work=work)
         self.hard += 1
@@ -181,7 +180,7 @@ class Rates:
 
 @njit(cache=True, error_model="numpy")
 def _of_trees(beyond: Int64, offset: Int64, step: Int64, nodes: int, rate: Float64) -> int:
-    """Fill in the rates that are negative and not too hard; return the nodes."""
+    """Fill in the rates that are negative and not too hard; return the number of nodes."""
     work = 0
     start = 0
     for tree in range(len(rate)):

@@ -16,9 +16,9 @@ Progressions = tuple[Int64, Int64]
 """Offsets and steps, cleaned."""
 
 FORBIDDEN = 1e150
-"""The rate of two trees that may not merge: so many edges that it never scores."""
+"""The rate of two trees that may not merge: so high that merging never pays."""
 GONE = -1e300
-"""The charge of a tree that was merged away: no merge with it scores."""
+"""The charge of a tree that was merged away: no merge with it pays."""
 
 
 def union(x: Progressions, y: Progressions) -> Progressions:
@@ -27,17 +27,17 @@ def union(x: Progressions, y: Progressions) -> Progressions:
     >>> union((np.array([0]), np.array([4])), (np.array([0]), np.array([2])))
     (array([0]), array([2]))
     """
-    # `kernels.merge` does it all in compiled code; this has less to compile for a first plan.
+    # `kernels.merge` is fully compiled; this leaves less to compile before the first plan.
     offset, step = clean(np.concatenate([x[0], y[0]]), np.concatenate([x[1], y[1]]))
     return offset, step
 
 
 @dataclass(eq=False)
 class Trees:
-    """Trees by number, those with smaller numbers having earlier first queries.
+    """Trees by number, in order of their first queries.
 
-    Times are in units of the classes. There may be as many trees as classes, so what every tree
-    has is in arrays; only trees of several classes have an entry in `woven`.
+    Times are in units of the classes. There may be as many trees as classes, so the fields that
+    every tree has are arrays; only trees of several classes have an entry in `woven`.
     """
 
     rate: Float64
@@ -45,13 +45,13 @@ class Trees:
     weight: Float64
     """The summed weight of its queries, w."""
     charge: Float64
-    """What its edges cost, `E * (per_edge + w)`; GONE once it was merged away."""
+    """What its edges cost, `E * (per_edge + w)`; GONE once the tree was merged away."""
     anchor: Int64
     """The smallest step of its progressions with offset 0; 0 if it has none."""
     low: Int64
     high: Int64
     step: Int64
-    """Its one or two progressions, as in `Classes`; a step of 0 says that `woven` has them."""
+    """Its one or two progressions, as in `Classes`; with a step of 0 they are in `woven`."""
     woven: dict[int, Progressions]
     per_edge: float
 

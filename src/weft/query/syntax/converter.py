@@ -49,7 +49,7 @@ _NEGATIVE = {"IS NULL", "IS TRUE", "IS FALSE", "IN", "BETWEEN", "RLIKE", "LIKE",
 
 
 def convert(masked: Masked, found: exp.Expression) -> Node:
-    """Our tree of what sqlglot found."""
+    """Convert sqlglot's tree to weft's."""
     kind = type(found).__name__
     node: Node | None = None
     if kind in _BINARY:
@@ -69,7 +69,7 @@ def convert(masked: Masked, found: exp.Expression) -> Node:
 
 
 def _connector(masked: Masked, found: exp.Expression) -> Node:
-    """AND and OR, which sqlglot nests to the left, flat."""
+    """Flattens AND and OR, which sqlglot nests to the left."""
     op, kind, operands = type(found).__name__.upper(), type(found), []
     while isinstance(found, kind):
         operands.append(convert(masked, found.expression))
@@ -92,7 +92,7 @@ def _not(masked: Masked, found: exp.Expression) -> Node:
 
 
 def _like(masked: Masked, found: exp.Expression) -> Node:
-    """LIKE and ILIKE, also with ANY, SOME or ALL, which look like functions here."""
+    """LIKE and ILIKE, also with ANY, SOME or ALL, which sqlglot parses as functions."""
     value, pattern = convert(masked, found.this), convert(masked, found.expression)
     node = Op("LIKE" if isinstance(found, exp.Like) else "ILIKE", (value, pattern), at=value.at)
     if isinstance(pattern, Call) and pattern.name.upper() in ("ANY", "SOME", "ALL"):
@@ -108,7 +108,7 @@ def _escape(masked: Masked, found: exp.Expression) -> Node | None:
 
 
 def _null_safe_equal(masked: Masked, found: exp.Expression) -> Node:
-    """`<=>` or IS NOT DISTINCT FROM: whichever stands between the operands."""
+    """`<=>` or IS NOT DISTINCT FROM, as written between the operands."""
     left, right = convert(masked, found.this), convert(masked, found.expression)
     arrow = any(left.at < t.start < right.at and t.text == "<=>" for t in masked.tokens)
     return Op("<=>" if arrow else "IS NOT DISTINCT FROM", (left, right), at=left.at)
@@ -174,7 +174,7 @@ def _first_place(masked: Masked, found: exp.Expression) -> int:
 
 
 def _negated(node: Node) -> Node:
-    """NOT of a node, as `x NOT IN (...)` where the operator has such a form."""
+    """NOT of a node, written as `x NOT IN (...)` if the operator has such a form."""
     if isinstance(node, Op) and node.op in _NEGATIVE:
         op = node.op.replace("IS ", "IS NOT ") if node.op.startswith("IS ") else f"NOT {node.op}"
         return replace(node, op=op)
@@ -182,7 +182,7 @@ def _negated(node: Node) -> Node:
 
 
 def _name(masked: Masked, found: exp.Expression) -> Node:
-    """A column or a field, or the constant that a word stands for."""
+    """A column or a field, or a constant that is written as a word."""
     if isinstance(found, exp.Dot):
         owner, member = convert(masked, found.this), convert(masked, found.expression)
         if isinstance(owner, Name) and isinstance(member, Name):
@@ -253,7 +253,7 @@ def _within_group(masked: Masked, found: exp.Expression) -> Node | None:
 
 def _ordered(masked: Masked, found: exp.Expression) -> Ordered:
     value, descending = convert(masked, found.this), found.args.get("desc")
-    # sqlglot tells ASC (False) from nothing (None).
+    # sqlglot distinguishes ASC (False) from no direction (None).
     direction = None if descending is None else "DESC" if descending else "ASC"
     return Ordered(value, direction, at=value.at)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Spark SQL text as tokens with their places."""
+"""Splits Spark SQL text into tokens with their positions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NamedTuple
 from weft.errors import ExpressionError
 
 NUMBER = 200
-"""Characters of a number: Spark's widest has 38 digits, and Python's conversions to int and float
-fail on those of hundreds or thousands."""
+"""Most characters of a number: Spark's widest has 38 digits, and Python's conversions to int and
+float fail on numbers with hundreds or thousands."""
 EXPONENT = 6
-"""Digits of a number's exponent; those of Python's Decimal end at 18."""
+"""Most digits of a number's exponent; Python's Decimal accepts up to 18."""
 LINE = 320
-"""Characters of a line that an error quotes; of a longer one, those around the place."""
+"""Most characters of a line that an error quotes; of a longer line, those around the place."""
 TokenKind = OneOf["name", "quoted", "number", "string", "literal", "op"]
 """`literal` is a typed literal or an interval: several words of SQL that make one constant."""
 
@@ -28,7 +28,7 @@ class Token(NamedTuple):
     start: int
     end: int
     word: str
-    """The upper-case word of an unquoted name, else the text as it is."""
+    """The word in upper case for an unquoted name, else the text unchanged."""
 
 
 _PIECES = re.compile(
@@ -108,7 +108,7 @@ def _check_number(sql: str, position: int, text: str) -> None:
 
 
 def _comment_end(sql: str, start: int) -> int:
-    """Where a bracketed comment ends; they nest, but for hints, as in Spark."""
+    """The end of a bracketed comment; as in Spark, comments nest, except for hints."""
     depth, position = 0, start
     while True:
         if sql.startswith("/*", position) and not (depth and sql.startswith("/*+", position)):
@@ -147,7 +147,7 @@ def _join_literals(tokens: list[Token]) -> list[Token]:
 
 
 def _interval_end(tokens: list[Token], start: int) -> int:
-    """The index after the interval that starts at `start`; the next one if it is no interval."""
+    """The index after the interval that starts at `start`; the next index if there is none."""
     position, end = start + 1, start + 1
     while position < len(tokens):
         if tokens[position].text in ("+", "-") and end == start + 1:
@@ -171,7 +171,7 @@ def _is_unit(token: Token) -> bool:
 
 
 def closed(tokens: Sequence[Token], opening: int) -> int:
-    """The place of the parenthesis that closes another; the end if none does.
+    """The index of the matching closing parenthesis; the end if there is none.
 
     >>> closed(tokenize("f(a, (b))"), 1)
     7
@@ -187,7 +187,7 @@ def closed(tokens: Sequence[Token], opening: int) -> int:
 def place(sql: str, position: int, message: str) -> str:
     """A message that quotes a place in a text: line, column and a caret under it.
 
-    Of a long line only what is around the place is quoted.
+    Of a long line only the part around the place is quoted.
 
     >>> print(place("a >\\n  b +", 8, "something is missing"))
     something is missing (line 2, column 5):
@@ -202,7 +202,7 @@ def place(sql: str, position: int, message: str) -> str:
     if end - begin > LINE:
         left, right = max(begin, position - LINE // 4), min(end, position + LINE // 4)
     before, after = "..." if left > begin else "", "..." if right < end else ""
-    # Tabs stay tabs, so that the caret stands under its character.
+    # Tabs are kept, so that the caret is under its character.
     pad = "".join("\t" if char == "\t" else " " for char in f"{before}{sql[left:position]}")
     quoted = f"{before}{sql[left:right]}{after}"
     return f"{message} (line {line}, column {column}):\n  {quoted}\n  {pad}^"

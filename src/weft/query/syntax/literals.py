@@ -1,4 +1,4 @@
-"""The value of a string literal, as Spark reads it."""
+"""The value of a string literal, as Spark parses it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""SQL of which sqlglot sees only the structure: every name, constant and function is a number.
+"""Masks SQL for sqlglot: every name, constant and function becomes a number, the structure stays.
 
-sqlglot knows many dialects and translates between them, so what it reads is not always what Spark
-reads: `'it''s'`, `1.5BD`, `array(1, 2)[0]`. Masked, none of these reach it. What is left depends
-on the shape alone, so texts that differ in names and constants are parsed once.
+sqlglot knows many dialects and translates between them, so its reading sometimes differs from
+Spark's: `'it''s'`, `1.5BD`, `array(1, 2)[0]`. Masking hides all of these from it. Masked text
+depends only on the structure, so texts that differ in names and constants are parsed once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlglot.errors import SqlglotError
 from weft.errors import ExpressionError
 from weft.query.syntax.lexer import Token, place, tokenize
 
-# sqlglot warns where it falls back to a command; that is an error here, and ours to word.
+# sqlglot warns when it falls back to a command; here that is an error, with weft's own message.
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 EXPRESSION_WORDS = frozenset(
@@ -29,7 +29,7 @@ EXPRESSION_WORDS = frozenset(
         *("LIKE", "ILIKE", "RLIKE", "REGEXP", "ESCAPE", "FROM", "DIV", "AS", "WHERE"),
     )
 )
-_CASE_WORDS = frozenset(("WHEN", "THEN", "ELSE", "END"))  # names, except in a CASE
+_CASE_WORDS = frozenset(("WHEN", "THEN", "ELSE", "END"))  # outside of a CASE they are names
 STATEMENT_WORDS = EXPRESSION_WORDS | frozenset(("SELECT", "GROUP", "BY", "HAVING"))
 SYNTAX_CALLS = {"CAST": "AS", "TRY_CAST": "AS", "EXTRACT": "FROM"}
 """Calls with a word between their arguments instead of a comma."""
@@ -38,14 +38,14 @@ _WORD = re.compile(r"_w(\d+)_")
 
 @dataclass(frozen=True)
 class Masked:
-    """A text of which sqlglot sees only the structure: word number i stands for token i."""
+    """A masked text: the word with number i replaces token i."""
 
     sql: str
     tokens: tuple[Token, ...]
     text: str
 
     def token(self, word: str) -> Token:
-        """The token that a word stands for."""
+        """The token that a word replaces."""
         match = _WORD.fullmatch(word)
         if match is None:  # sqlglot took a word of SQL for a name
             start = next((t.start for t in self.tokens if t.word == word.upper()), 0)
@@ -58,7 +58,7 @@ class Masked:
 
 
 def mask(sql: str, words: frozenset[str], given: Sequence[Token] | None = None) -> Masked:
-    """Number everything in a text but operators and the given words of SQL's structure.
+    """Replace everything in a text by numbers, except operators and the given SQL keywords.
 
     `given` are the tokens of one statement among several in the text.
     """
@@ -83,7 +83,7 @@ def mask(sql: str, words: frozenset[str], given: Sequence[Token] | None = None) 
         elif token.kind != "op":
             piece = f"_w{index}_"
             if before is not None and before.word == "ESCAPE" and token.kind == "string":
-                piece = f"'{piece}'"  # only a string may stand here
+                piece = f"'{piece}'"  # only a string is allowed here
         pieces.append(piece)
     return Masked(sql, tokens, " ".join(pieces))
 
@@ -91,9 +91,9 @@ def mask(sql: str, words: frozenset[str], given: Sequence[Token] | None = None) 
 def _is_structure(
     tokens: Sequence[Token], index: int, words: frozenset[str], *, within: bool
 ) -> bool:
-    """Whether a name is a word of SQL's structure here rather than a name.
+    """Whether a word is an SQL keyword here rather than a name.
 
-    `within` is for what stands in the parentheses of WITHIN GROUP.
+    `within` is for tokens in the parentheses of WITHIN GROUP.
     """
     word = tokens[index].word
     before = tokens[index - 1].word if index else ""
@@ -163,9 +163,9 @@ def _type(tokens: Sequence[Token]) -> str:
 
 
 def parse(masked: Masked, title: str = "Spark SQL") -> tuple[exp.Expression | None, ...]:
-    """What sqlglot makes of a masked text; its errors with the place in the text itself.
+    """Parse a masked text with sqlglot; errors give the place in the original text.
 
-    The trees are shared between texts of one shape: they are to be read, never changed.
+    The trees are shared between texts of equal structure, so they must not be modified.
     """
     found = _parse(masked.text)
     if isinstance(found, _Failure):

@@ -1,8 +1,8 @@
-"""Spark SQL text as trees: sqlglot finds the structure, our own tokens keep the words.
+"""Parses Spark SQL text to trees: sqlglot finds the structure, weft's own tokens keep the words.
 
-What sqlglot found must give back the text that was read, token by token, under Spark's own
-precedence; otherwise the text is refused. So `a - b % c`, which some releases of sqlglot read as
-`(a - b) % c`, then asks for parentheses: no release can change what a query means.
+The tree, written back with Spark's operator precedence, must give the same tokens as the text;
+otherwise the text is refused. So `a - b % c`, which some releases of sqlglot parse as
+`(a - b) % c`, is refused there with a request for parentheses: no release can change the meaning.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _REFUSED_OPERATORS = {
 
 
 def refuse_substitution(sql: str, begin: int = 0, end: int | None = None) -> None:
-    """Refuse what Spark may replace before it reads a text, so that it would read another one."""
+    """Refuse text that Spark may substitute before parsing, so that it would parse another text."""
     at = sql.find("${", begin, end)
     if at >= 0:
         raise ExpressionError(
@@ -70,7 +70,7 @@ def refuse_substitution(sql: str, begin: int = 0, end: int | None = None) -> Non
 
 
 def refuse_tokens(masked: Masked) -> None:
-    """Refuse what no shared expression may hold: subqueries, window functions, parameters."""
+    """Refuse what no shared expression may contain: subqueries, window functions, parameters."""
     refuse_operators(masked)
     before, last = "", ""
     for token in masked.tokens:
@@ -80,7 +80,7 @@ def refuse_tokens(masked: Masked) -> None:
 
 
 def refuse_operators(masked: Masked) -> None:
-    """Refuse operators that no shared expression may hold."""
+    """Refuse operators that no shared expression may contain."""
     for token in masked.tokens:
         if token.kind == "op" and token.text in _REFUSED_OPERATORS:
             raise masked.fail(token.start, _REFUSED_OPERATORS[token.text])
@@ -98,9 +98,9 @@ def _refuse_word(masked: Masked, token: Token, before: str, last: str) -> None:
 
 
 def check(masked: Masked, written: str, at: int, optional: frozenset[str] = frozenset()) -> None:
-    """Refuse what does not say, written back, what the text says, token by token.
+    """Refuse a text if its tree, written back, has other tokens.
 
-    `optional` words count nowhere (AS before a name in SELECT).
+    `optional` words are ignored (AS before a name in SELECT).
     """
     found = _signature(join_types(masked.sql, tokenize(written)), optional)
     if _signature(masked.tokens, optional) != found:
@@ -118,7 +118,7 @@ _MOVABLE = frozenset(("NOT", "IGNORE", "RESPECT", "NULLS"))
 
 
 def _signature(tokens: Sequence[Token], optional: frozenset[str]) -> tuple[list[str], list[str]]:
-    """The words of some tokens, and apart from them those that may stand in two places."""
+    """The words of some tokens, and separately those that may be in two positions."""
     words = [_SPELLINGS.get(token.word, token.word) for token in tokens]
     fixed = [word for word in words if word not in _MOVABLE | optional]
     return fixed, sorted(word for word in words if word in _MOVABLE)

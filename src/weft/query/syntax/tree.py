@@ -20,7 +20,7 @@ _UNITS = frozenset(
 
 @dataclass(frozen=True)
 class Node:
-    """Any expression. Nodes compare by what they say, not by where they stand."""
+    """Any expression. Nodes are compared by content, not by their position in the text."""
 
     at: int = field(default=0, compare=False, kw_only=True)
     """Where in the text the node begins."""
@@ -43,9 +43,9 @@ class Literal(Node):
 
 @dataclass(frozen=True)
 class Call(Node):
-    """A function call, with what only aggregates take.
+    """A function call, with the clauses that only aggregates accept.
 
-    DISTINCT, FILTER, IGNORE NULLS, and WITHIN GROUP (ORDER BY ...).
+    These are DISTINCT, FILTER, IGNORE NULLS, and WITHIN GROUP (ORDER BY ...).
     """
 
     name: str
@@ -57,14 +57,14 @@ class Call(Node):
 
     @property
     def called_as_aggregate(self) -> bool:
-        """Whether it has a clause that only aggregates take."""
+        """Whether it has a clause that only aggregates accept."""
         clauses = (self.distinct, self.where is not None, self.nulls is not None, self.order)
         return any(clauses)
 
 
 @dataclass(frozen=True)
 class Ordered(Node):
-    """A value to order by, in WITHIN GROUP; ASC is kept where it is written."""
+    """A value to order by, in WITHIN GROUP; an explicit ASC is kept."""
 
     value: Node
     direction: OneOf["ASC", "DESC"] | None = None
@@ -79,7 +79,7 @@ class Star(Node):
 class Op(Node):
     """An operator and its operands; `writer` knows how each is written.
 
-    AND and OR take any number of operands, so that they are flat.
+    AND and OR have any number of operands, so that they need no nesting.
     """
 
     op: str
@@ -113,9 +113,9 @@ class Lambda(Node):
 
 
 def children(node: Node) -> Iterator[Node]:
-    """The nodes right under a node, in the order of the text.
+    """The direct children of a node, in text order.
 
-    A field's name is no node, nor is a unit: `MINUTE` in `timestampdiff(MINUTE, a, b)`.
+    A field's name is not a node, nor is a unit: `MINUTE` in `timestampdiff(MINUTE, a, b)`.
     """
     if isinstance(node, Op):
         yield from node.args[:1] if _is_field(node) else node.args
@@ -146,7 +146,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
-    """The node with every node right under it changed; the same node if nothing changed."""
+    """The node with each direct child replaced; the same node if nothing changed."""
     if isinstance(node, Op):
         kept = node.args[1:] if _is_field(node) else ()
         args = (*[change(arg) for arg in node.args[: len(node.args) - len(kept)]], *kept)

@@ -1,4 +1,4 @@
-"""Trees as Spark SQL text: with the parentheses that Spark needs, or that any reader needs."""
+"""Writes trees as Spark SQL: with only the parentheses Spark needs, or with those for clarity."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BINDING = {
     **dict.fromkeys(["*", "/", "%", "DIV"], 11),
     **dict.fromkeys(["NEG", "~"], 12),
 }
-# Parsers disagree on how these bind among themselves and with arithmetic.
+# Parsers disagree on the precedence of these, among themselves and with arithmetic.
 _LOOSE = frozenset(("||", "&", "|", "^", "<<", ">>", ">>>", "%"))
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "DIV"))
 _PRIMARY = 13
@@ -58,7 +58,7 @@ def write(node: Node) -> str:
 
 
 def write_tersely(node: Node) -> str:
-    """The text of a tree with no parentheses but those that Spark's grammar needs."""
+    """The text of a tree with only the parentheses that Spark's grammar needs."""
     return _text(node, 0)
 
 
@@ -89,7 +89,7 @@ def _binding(node: Node) -> int:
 
 
 def _text(node: Node, least: int) -> str:
-    """The text of a node where something that binds less than `least` needs parentheses."""
+    """The text of a node, in parentheses if it binds more weakly than `least`."""
     text = _bare(node)
     return f"({text})" if _binding(node) < least else text
 
@@ -153,7 +153,7 @@ def _operator(node: Op) -> str:
     if op == ".":
         return f"{_text(args[0], _PRIMARY)}.{_text(args[1], _PRIMARY)}"
     if op in ("AND", "OR"):
-        # The reader makes these flat from left-deep chains; a nested one keeps its parentheses.
+        # The reader flattens left-deep chains of these; a nested one keeps its parentheses.
         return f" {op} ".join(_text(arg, level + 1) for arg in args)
     if op == "NOT":
         return f"NOT {_text(args[0], level)}"
@@ -161,7 +161,7 @@ def _operator(node: Op) -> str:
         operand = _text(args[0], level)
         # Two minus signs would begin a comment.
         return f"-({operand})" if op == "NEG" and operand.startswith("-") else _SIGN[op] + operand
-    # Operators group to the left; a predicate (IS NULL, IN, ...) takes values, not predicates.
+    # Operators associate to the left; operands of a predicate (IS NULL, IN, ...) are values.
     above = level + 1
     first = _text(args[0], above if level == 4 else level)
     if len(args) == 1:

@@ -1,7 +1,7 @@
-"""What an untrusted query may hold: two gates, the first by our reading, the second by Spark's.
+"""What an untrusted query may contain: two gates, the first on weft's parse, the second on Spark's.
 
-Read `untrusted` (the first gate), then what it asks: `allowed` (functions), `value_size` with
-`size_rules` and `constants` (how large values grow), `matching` with `patterns` (regular
+Read `untrusted` (the first gate), then what it uses: `allowed` (functions), `value_size` with
+`size_rules` and `constants` (bounds on value sizes), `matching` with `patterns` (regular
 expressions); then `spark_tree`, the second gate. Nothing here plans or runs anything.
 """
 

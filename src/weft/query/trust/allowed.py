@@ -1,14 +1,15 @@
 """Spark's scalar functions that an untrusted expression may call, and why each is safe.
 
-A list of what is allowed, because whatever is not on it may be a function of the owner's own,
-which runs code, or one that a later Spark brings. Every function of Spark 4.3 was reviewed for
-files, network, code, environment, clocks, randomness and the size of what it makes:
+An allow-list, because any other function may be user-defined, and so run code, or be new in a later
+Spark. Every function of Spark 4.3 was reviewed for files, network, code, environment, clocks,
+randomness and the size of its values:
 
-- a `Family` holds functions that are safe for one reason, and says how large their values grow;
-- `REACHING` has those that reach outside the row, each with its reason;
-- `weft.query.functions` has those that no query may call, trusted or not (chance, clocks, code).
+- a `Family` has functions that are safe for the same reason, and a bound on their values' size;
+- `REACHING` has functions that access more than the row, each with its reason;
+- `weft.query.functions` has those that no query may call, trusted or not (random values, clocks,
+  code).
 
-A test asks the installed Spark for its functions, and fails for one that no list knows.
+A test lists the functions of the installed Spark, and fails for one that is in no list.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Growth = Literal["fixed", "sum", "double", "fourfold", "eightfold", "own"]
-"""How large a value is: 64 bytes at most; no larger than all arguments together; at most two,
-four or eight times as large; or by a rule of its own in `weft.query.trust.value_size`."""
+"""The bound on a value's size: 64 bytes; the sum of all arguments; two, four or eight times that;
+or a special rule in `weft.query.trust.value_size`."""
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,7 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 GROWTH: dict[str, Growth] = {name: family.growth for family in FAMILIES for name in family.names}
-"""How large the value of every allowed function is."""
+"""The bound on the value's size of every allowed function."""
 
 SCALAR_FUNCTIONS = frozenset(GROWTH)
 
@@ -224,8 +225,8 @@ REACHING: dict[str, str] = {
     ),
     **dict.fromkeys(("from_avro", "schema_of_avro"), _AVRO),
 }
-"""Deterministic functions that reach files or the network: for trusted queries, or where the
-owner allows them by name."""
+"""Deterministic functions that access files or the network: for trusted queries, or if the operator
+allows them by name."""
 
 _TIMES = frozenset(("dateformat", "timestampformat", "timestampntzformat", "timeformat"))
 _FORM = _TIMES | {
@@ -271,4 +272,4 @@ OPTIONS: dict[str, tuple[int, frozenset[str]]] = {
     "schema_of_csv": (1, _CSV),
     "to_xml": (1, _XML_OUT),
 }
-"""Functions with an argument of options: its place, and the options (in lower case) accepted."""
+"""Functions with an options argument: its position, and the accepted options in lower case."""

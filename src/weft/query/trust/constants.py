@@ -1,4 +1,4 @@
-"""Constants in several pieces: `2 * 30`, `x + 10`, `d - INTERVAL 1 DAY`."""
+"""Evaluates composed constants: `2 * 30`, `x + 10`, `d - INTERVAL 1 DAY`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ DAY = MICROSECONDS["day"]
 
 
 class Anchored(NamedTuple):
-    """Something plus a constant; dates and intervals count in microseconds."""
+    """An expression plus a constant; dates and intervals are in microseconds."""
 
     base: str | None
-    """The text of the something; None for a constant alone."""
+    """The text of the expression; None if there is only a constant."""
     offset: float
     timed: bool
     """Whether the constant is a date or an interval."""
 
 
 def whole_number(node: Node) -> int | None:
-    """The whole number that a node is, by literals, signs, parentheses, plus, minus and times.
+    """The integer value of a node of literals, signs, parentheses, +, - and *; None for others.
 
     >>> from weft.query.syntax.reader import read_expression
     >>> whole_number(read_expression("-(2 + 3L) * 4")), whole_number(read_expression("x"))
@@ -47,7 +47,7 @@ def whole_number(node: Node) -> int | None:
 
 
 def anchored(node: Node) -> Anchored:
-    """A node as something plus a constant.
+    """A node as an expression plus a constant.
 
     >>> from weft.query.syntax.reader import read_expression
     >>> anchored(read_expression("x + 10")), anchored(read_expression("date_sub(d, 1)")).timed
@@ -81,7 +81,7 @@ def _typed(node: Literal) -> Anchored:
         if word == "INTERVAL":
             return Anchored(None, parse_duration(rest.replace("'", " "), "interval"), True)
         if word in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"):
-            # The time of day is left out: it is less than the step of a day that is added.
+            # The time of day is ignored, which is covered by the one day added here.
             return Anchored(None, (date.fromisoformat(inner[:10]).toordinal() + 1) * DAY, True)
     except (ValueError, WindowError):
         pass

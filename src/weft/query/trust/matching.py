@@ -1,4 +1,4 @@
-"""Where an expression matches texts with patterns, and whether the pattern is one that may run."""
+"""Finds pattern matching in expressions, and refuses patterns that may take too long."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ REGULAR: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(("regexp_substr", "split"), (1,)),
     "str_to_map": (1, 2),
 }
-"""Functions with regular expressions, and which of their arguments are."""
+"""Functions with regular expressions, and the positions of these arguments."""
 _LIKE = ("LIKE", "ILIKE")
 SMALL = 256
-"""Bytes that a query may add to a column and still count as matching the column."""
+"""Bytes that a query may add to a column so that it still counts as matching the column."""
 PERCENTS = 20
 """The most `%` in one LIKE pattern."""
 
 
 def matching_refusal(sql: str, node: Node) -> str | None:
-    """Why a match is refused; None if the node is none, or may run.
+    """Why a match is refused; None if the node is not a match, or is accepted.
 
     >>> from weft.query.syntax.reader import read_expression
     >>> sql = "name RLIKE '(a+)+b'"
@@ -54,7 +54,7 @@ def _regular(sql: str, name: str, subject: Node, patterns: tuple[Node, ...]) -> 
     for pattern in patterns:
         if not (isinstance(pattern, Literal) and pattern.kind == "string"):
             return f"{name} takes its pattern as a constant: compute others in the stream first"
-        # Spark reads backslashes by a setting of the session, so both readings must be harmless.
+        # A session setting decides how Spark parses backslashes, so both readings must be safe.
         for said in dict.fromkeys((string_value(pattern) or "", pattern.text[1:-1])):
             reason = pattern_refusal(said, made)
             if reason is not None:
@@ -81,7 +81,7 @@ def _like(sql: str, subject: Node, patterns: tuple[Node, ...]) -> str | None:
 
 
 def _made(sql: str, subject: Node) -> float | None:
-    """The bytes of a text that the query itself makes; None if it is a column, or nearly so."""
+    """The size of a text that the query itself makes; None if it is (almost) only a column."""
     own = constant_bytes(sql, subject)
     if own <= SMALL and any(isinstance(part, Name) for part in walk(subject)):
         return None

@@ -1,12 +1,12 @@
-r"""Regular expressions that cannot run away.
+r"""Refuses regular expressions with catastrophic backtracking.
 
 Java's matcher tries every way to split a text among the repetitions of a pattern: `(a+)+b` takes
-time exponential in the text's length, `.*.*.*.*b` a power of it. A stranger's pattern has to be a
-constant, so it is judged before any row is seen:
+time exponential in the text's length, `.*.*.*.*b` polynomial time. An untrusted pattern must be a
+constant, so it is checked before any row is read:
 
-- a repeated group holds no repetition and no alternatives: `(\w+\s)+` is refused, `(\d\d:)?` is not
-- no back references; at most `REPEATS` unbounded repetitions, and `RUN` of them with nothing
-  between that has to be there
+- a repeated group has no repetition and no alternatives: `(\w+\s)+` is refused, `(\d\d:)?` is not
+- no back references; at most `REPEATS` unbounded repetitions, and at most `RUN` of them without a
+  mandatory element in between
 - over a text that the query itself makes (not a column), the number of steps is bounded
 """
 
@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from weft.query.limits import LIMITS, limits
 
 REPEATS = 20
-"""Unbounded repetitions in one pattern."""
+"""Most unbounded repetitions in one pattern."""
 RUN = 3
-"""Unbounded repetitions with nothing between them that has to be there."""
+"""Most unbounded repetitions without a mandatory element between them."""
 FEW = 10
-"""Repetitions of at most so many are not counted."""
+"""Repetitions of at most this many are not counted."""
 STEPS = 1e8
-"""Steps that a match may take over a text that the query makes itself."""
+"""Most steps of a match over a text that the query itself makes."""
 DEEP = 40
-"""Groups inside groups."""
+"""Most levels of nested groups."""
 _COUNT = re.compile(r"\{(\d+)(?:(,)(\d*))?\}")
 _OPENING = re.compile(r"\(\?(?:<?[=!]|[:>]|<\w+>|[a-zA-Z-]*[:)])")
 
@@ -37,14 +37,14 @@ class _Refused(Exception):
 
 @dataclass
 class _Group:
-    """What a pair of parentheses holds."""
+    """The content of a pair of parentheses."""
 
     repeats: bool = False
     alternatives: bool = False
 
 
 def pattern_refusal(pattern: str, length: float | None = None) -> str | None:
-    r"""Why a pattern is refused; None if it is not. `length` is of a text the query makes itself.
+    r"""Why a pattern is refused, or None. `length` is that of a text which the query itself makes.
 
     >>> pattern_refusal(r"^(\d+)-(\d+)$") is None
     True
@@ -59,7 +59,7 @@ def pattern_refusal(pattern: str, length: float | None = None) -> str | None:
         )
     reader = _Reader(pattern, most)
     try:
-        while reader.at < len(pattern):  # a parenthesis too many is Spark's to complain of
+        while reader.at < len(pattern):  # Spark reports an unbalanced parenthesis
             reader.group(0)
             reader.at += 1
     except _Refused as refused:
@@ -73,7 +73,7 @@ def pattern_refusal(pattern: str, length: float | None = None) -> str | None:
 
 
 def repeats_refusal(repeats: int, length: float | None) -> str | None:
-    """Why so many repetitions are refused over a text of a length that the query makes itself."""
+    """Why this many repetitions over a text that the query itself makes are refused, or None."""
     if length is None or max(length, 2.0) ** min(repeats, 100) <= STEPS:
         return None
     return (
@@ -125,7 +125,7 @@ class _Reader:
             )
 
     def _atom(self, depth: int) -> _Group | None:
-        """Step over one atom; what is in it if it is a group."""
+        """Skip one atom; return its content if it is a group."""
         rest = self.pattern[self.at :]
         if rest[0] == "(":
             opening = _OPENING.match(rest)
@@ -147,7 +147,7 @@ class _Reader:
         return None
 
     def _quantifier(self) -> tuple[float, float]:
-        """Step over a quantifier; the least and most that it asks for, once each without one."""
+        """Skip a quantifier; return its minimum and maximum (1 and 1 without a quantifier)."""
         character = self.pattern[self.at : self.at + 1]
         counted = _COUNT.match(self.pattern, self.at)
         least, most = 1.0, 1.0

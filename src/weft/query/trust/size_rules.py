@@ -1,6 +1,6 @@
-"""How large the values of single functions are, where a number or an argument in the call decides.
+"""Bounds on the value sizes of functions for which a number or argument in the call decides.
 
-Each rule is given a call and works its size out from those of its arguments.
+Each rule computes the size of a call's value from those of its arguments.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from weft.query.trust.constants import DAY, anchored
 
 
 class Size(NamedTuple):
-    """At most so many bytes, in so many elements if it is an array."""
+    """An upper bound of bytes, and of elements if it is an array."""
 
     bytes: float
     elements: float
 
 
 class Range(NamedTuple):
-    """Between what a number lies."""
+    """The bounds of a number."""
 
     low: float
     high: float
@@ -32,7 +32,7 @@ Bound = Mapping[str, Size]
 
 
 class Sizes(Protocol):
-    """What a rule may ask."""
+    """The interface that rules use."""
 
     most: int
 
@@ -41,11 +41,11 @@ class Sizes(Protocol):
         ...
 
     def range_of(self, node: Node, bound: Bound) -> Range:
-        """Between what a number lies."""
+        """The bounds of a number."""
         ...
 
     def argument(self, call: Call, position: int, bound: Bound) -> float:
-        """The most that the number at a place of a call can be; refused if nothing bounds it."""
+        """The maximum of a numeric argument of a call; refused if it is unbounded."""
         ...
 
     def refuse(self, node: Node, reason: str) -> NoReturn:
@@ -57,13 +57,13 @@ Rule = Callable[[Sizes, Call, Bound], Size]
 
 
 def together(sizes: Sequence[Size]) -> Size:
-    """Several values end to end."""
+    """The size of several values together."""
     bytes_, counts = (sum(column) for column in zip(*sizes, strict=True)) if sizes else (8, 1)
     return Size(max(bytes_, 8), max(counts, 1))
 
 
 def _repeated(value: int, times: int) -> Rule:
-    """The argument at one place, as often as the number at another says."""
+    """The argument at position `value`, repeated as often as the argument at position `times`."""
 
     def rule(sizes: Sizes, call: Call, bound: Bound) -> Size:
         often = sizes.argument(call, times, bound)
@@ -85,7 +85,7 @@ def _spaces(sizes: Sizes, call: Call, bound: Bound) -> Size:
 
 
 def _inserted(sizes: Sizes, call: Call, bound: Bound) -> Size:
-    """`array_insert` fills the places before a far position with nulls."""
+    """`array_insert` fills the positions before a distant one with nulls."""
     whole = together([sizes.of(arg, bound) for arg in call.args])
     place_of = sizes.range_of(call.args[1], bound) if len(call.args) > 1 else Range(0, 0)
     far = max(abs(place_of.low), abs(place_of.high))
@@ -103,7 +103,7 @@ def _date_format(sizes: Sizes, call: Call, bound: Bound) -> Size:
 
 
 def _printed(sizes: Sizes, call: Call, bound: Bound) -> Size:
-    """A format such as '%08.3f': its widths have to be there to be read."""
+    """A format such as '%08.3f', which must be a constant because its widths decide the size."""
     inside = together([sizes.of(arg, bound) for arg in call.args])
     form = call.args[0] if call.args else None
     if not (isinstance(form, Literal) and form.kind == "string"):
@@ -118,7 +118,7 @@ def _printed(sizes: Sizes, call: Call, bound: Bound) -> Size:
 
 
 def _sequence(sizes: Sizes, call: Call, bound: Bound) -> Size:
-    """As many elements as steps lie between the ends, which the text has to tell."""
+    """As many elements as there are steps between the ends, which must follow from the text."""
     if len(call.args) < 2:
         return FIXED
     start, stop = anchored(call.args[0]), anchored(call.args[1])
@@ -139,7 +139,7 @@ def _sequence(sizes: Sizes, call: Call, bound: Bound) -> Size:
 
 
 def _replaced(sizes: Sizes, call: Call, bound: Bound) -> Size:
-    """Every character may be one to replace; a `$1` in the replacement stands for a group."""
+    """Every character may be replaced; a `$1` in the replacement inserts a group."""
     value, *others = (sizes.of(arg, bound) for arg in call.args)
     if len(others) < 2:
         return value
@@ -159,7 +159,7 @@ def _joined(sizes: Sizes, call: Call, bound: Bound) -> Size:
 
 
 def _compared(sizes: Sizes, call: Call, bound: Bound) -> Size:
-    """One number, after as many steps as the lengths multiplied."""
+    """One number, but as many steps as the product of the lengths."""
     steps = math.prod(sizes.of(arg, bound).bytes for arg in call.args[:2])
     if steps > 100 * sizes.most:
         sizes.refuse(call, f"{call.name.lower()} of texts this long takes too many steps")

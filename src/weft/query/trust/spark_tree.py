@@ -1,9 +1,9 @@
-"""The second gate: the tree that Spark itself parsed has nothing in it that is not allowed.
+"""The second gate: checks that the tree that Spark itself parsed contains only what is allowed.
 
-Spark's parser gives the tree as JSON, each node with its class and the number of its children. It
-is judged by what it holds, and not by our own reading of the text: a class that is not in
-`CLASSES`, a function that is not allowed, or a name that is no column of the stream is refused. So
-a text that we read in one way and Spark in another is refused for what Spark would run.
+Spark's parser gives the tree as JSON, each node with its class and the number of its children. The
+check does not depend on weft's own parse of the text: a class that is not in `CLASSES`, a function
+that is not allowed, or a name that is not a column of the stream is refused. So if weft and Spark
+parse a text differently, what counts is what Spark would run.
 
     x > 5 AND upper(s) = 'A'
     And
@@ -34,13 +34,13 @@ CLASSES = frozenset(
     UnresolvedExtractValue UnresolvedFunction UnresolvedNamedLambdaVariable
     """.split()  # noqa: SIM905
 )
-"""The expressions of Spark's parser that are nothing but operators, constants, columns and calls.
+"""The expression classes of Spark's parser that are only operators, constants, columns and calls.
 
-Not among them, on purpose: subqueries, scripts, stars, parameters, variables, window functions,
-clauses such as IDENTIFIER, and the clocks and users that need no parentheses.
+Deliberately excluded are subqueries, scripts, stars, parameters, variables, window functions,
+clauses such as IDENTIFIER, and functions of time and user that need no parentheses.
 """
 FUNCTIONS = SCALAR_FUNCTIONS | AGGREGATES | {"between"}
-"""What a call may name: BETWEEN is one in Spark's tree."""
+"""Accepted names of calls that are not functions: BETWEEN is a call in Spark's tree."""
 
 NOT_A_COLUMN = "is not a column of the stream"
 
@@ -61,7 +61,7 @@ def tree_refusal(sql: str, nodes: Nodes, is_column: Known) -> str | None:
 
 
 def name_refusal(sql: str, is_column: Known) -> str | None:
-    """Why our own reading of a text names what is no column; None if it does not."""
+    """Why weft's parse of a text has a name that is not a column; None if it has not."""
 
     def refused(node: Node, bound: frozenset[str]) -> Iterator[str]:
         if isinstance(node, Name):
@@ -83,12 +83,12 @@ def _judged(
     is_column: Known,
     bound: frozenset[str],
 ) -> Iterator[str | None]:
-    """The refusals of the next node and of all under it; nodes come parents first."""
+    """The refusals of the next node and its descendants; nodes are in preorder."""
     node = next(nodes)
     kind = str(node["class"]).rpartition(".")[2]
     if kind not in CLASSES:
         yield f"Spark reads {kind} in it, which is not accepted from an untrusted query"
-        return  # what is below it does not matter any more
+        return  # its descendants do not matter any more
     if kind in ("UnresolvedAttribute", "UnresolvedNamedLambdaVariable"):
         yield _name_refusal(str(node["nameParts"]), names, is_column, bound)
     if kind == "UnresolvedFunction":
@@ -98,14 +98,14 @@ def _judged(
         for _ in range(count):
             yield from _judged(nodes, names, is_column, bound)
         return
-    # The body comes before the parameters, which it may name.
+    # The body precedes the parameters, to which it may refer.
     below = [_subtree(nodes) for _ in range(count)]
     params = frozenset(str(some[0].get("nameParts", "")) for some in below[1:])
     yield from _judged(iter(below[0]), names, is_column, bound | params)
 
 
 def _subtree(nodes: Iterator[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The next node and all under it."""
+    """The next node and its descendants."""
     found, left = [], 1
     while left:
         node = next(nodes)
@@ -138,14 +138,14 @@ def _function_refusal(said: str) -> str | None:
 def _names_in(sql: str) -> Mapping[str, tuple[str, ...]]:
     try:
         return dict(_names(read_expression(sql)))
-    except ExpressionError:  # the first gate's to say; here every name in it is one too many
+    except ExpressionError:  # the first gate reports this; here every name counts as unknown
         return {}
 
 
 def _names(node: Node) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The names in our own reading, by how Spark's JSON writes them.
+    """The names in weft's parse, by their form in Spark's JSON.
 
-    They only tell where one part of a name ends and the next begins, which `[a, b]` does not.
+    They are only used to split a name into its parts, which is ambiguous in the form `[a, b]`.
     """
     if isinstance(node, Name):
         parts = tuple(map(_unquoted, node.parts))

@@ -1,9 +1,9 @@
-"""Whole statements that run as they are: what their expressions may make of a row.
+"""Checks the text of statements that run unchanged on Spark: value sizes and patterns.
 
-The tree that Spark parses (`statement_tree`) says which tables and functions a statement uses. How
-large values grow, and which patterns they are matched with, is judged here as in a shared query,
-call by call: each call of a text is read by itself. One that cannot be (it holds a subquery) is
-refused if its name alone does not bound what it makes.
+The tree that Spark parses (`statement_tree`) shows which tables and functions a statement uses. The
+sizes of values, and the patterns that they are matched with, are checked here as in a shared query,
+call by call: each call in the text is parsed separately. A call that cannot be parsed (because it
+contains a subquery) is refused unless its function name alone bounds the size of its value.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _SKETCHES = frozenset(
     )
 )
 _MOST = 10_000
-"""What a constant of a sketch may be, or one divided by it."""
+"""The maximum of a constant of a sketch, and of its reciprocal."""
 _MATCHES = frozenset(("LIKE", "ILIKE", "RLIKE", "REGEXP"))
 
 
 def check_statement_text(sql: str) -> None:
-    """Refuse a statement with calls that make too much of a row, or patterns that take forever.
+    """Refuse a statement with calls whose values are too large, or patterns that take forever.
 
     >>> check_statement_text("SELECT repeat(name, 1000000000) FROM t")
     Traceback (most recent call last):
@@ -68,12 +68,12 @@ def check_statement_text(sql: str) -> None:
 
 
 def _inside(text: str) -> str:
-    """What is between the quotes of a constant, whatever its type: `DATE 'Today '` says today."""
+    """The text between the quotes of a constant of any type: that of `DATE 'Today '` is today."""
     return text.rstrip("'\" ").rpartition("'")[2].rpartition('"')[2].strip().lower()
 
 
 def refuse_clocks(sql: str) -> None:
-    """Refuse a statement that is run again if it may mean the time at which it runs.
+    """Refuse a statement that runs repeatedly if it may refer to the current time.
 
     >>> refuse_clocks("SELECT TIMESTAMP 'now'")
     Traceback (most recent call last):
@@ -92,7 +92,7 @@ def refuse_clocks(sql: str) -> None:
 
 
 def _check_sketch(sql: str, tokens: Sequence[Token], index: int, name: str) -> None:
-    """Refuse a number in the call of a sketch, or of `stack`, that asks for much memory."""
+    """Refuse a number in the call of a sketch, or of `stack`, that needs much memory."""
     if name not in _SKETCHES or tokens[index + 1 : index + 2] == []:
         return
     if tokens[index + 1].text != "(":
@@ -106,7 +106,7 @@ def _check_sketch(sql: str, tokens: Sequence[Token], index: int, name: str) -> N
 
 
 def _is_checked(sql: str, text: str, token: Token) -> bool:
-    """Whether a call can be read by itself; what is wrong with it is raised."""
+    """Whether a call can be parsed separately; raises if it is not allowed."""
     try:
         node = read_expression(text)
     except ExpressionError:
@@ -124,7 +124,7 @@ def _is_checked(sql: str, text: str, token: Token) -> bool:
 
 
 def _check_match(sql: str, tokens: Sequence[Token], index: int) -> None:
-    """The pattern of `x RLIKE 'a+'`, as if it were matched with a column."""
+    """Check the pattern of `x RLIKE 'a+'`, as if it were matched with a column."""
     for pattern in _patterns(sql, tokens, index + 1):
         if pattern.kind != "string" and tokens[index].word not in ("LIKE", "ILIKE"):
             reason: str | None = "a pattern is accepted as a constant only"

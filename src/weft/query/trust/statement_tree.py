@@ -1,9 +1,9 @@
-"""Whole statements that run as they are: Spark's own tree of one is only a query of known tables.
+"""Checks Spark's tree of statements that run unchanged: it must be only a query of known tables.
 
-As `spark_tree` for expressions, but for the plan that Spark's parser gives, of which every node has
-a class: what is not in `PLANS` or among the accepted expressions (a command, a script, a parameter,
-a table that nobody gave, a function that reaches outside the rows) is refused. Fields that the JSON
-does not show are refused too, unless they are known to hold nothing that runs.
+Like `spark_tree` for expressions, but for the plan that Spark's parser gives, in which every node
+has a class: a class that is not in `PLANS` or among the accepted expressions (a command, a script,
+a parameter), an unknown table, or a function that accesses more than the rows is refused. Fields
+that the JSON does not show are refused too, unless they are known to contain nothing that runs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PLANS = frozenset(
     WithWindowDefinition
     """.split()  # noqa: SIM905
 )
-"""The plans that read tables and make rows of rows, and do nothing else."""
+"""The plan nodes that only read tables and transform rows."""
 EXPRESSIONS = CLASSES | frozenset(
     """
     AggregateExpression Any AnyValue AttributeReference Coalesce Collate Cube CurrentDate
@@ -52,18 +52,18 @@ _UNSEEN = frozenset(
         ("UnresolvedEventTimeWatermark", "delay"),
     )
 )
-"""Fields that Spark's JSON leaves empty, and that hold nothing that runs.
+"""Fields that Spark's JSON leaves empty, and that contain nothing that runs.
 
-`windowDefinitions` does: whoever asks has to judge it apart (`named_windows`).
+Except for `windowDefinitions`, which callers must check separately (`named_windows`).
 """
 _SETTINGS = frozenset(("evalContext", "evalMode", "escapeChar", "groupingSetIndexes"))
 CLOCKS = frozenset(
     ("current_timestamp", "current_date", "current_time", "now", "curdate", "localtimestamp")
 )
-"""What a statement that runs once may ask of the clock."""
+"""The functions of time that a statement that runs once may call."""
 _RANDOM = frozenset(("rand", "random", "randn", "uuid", "monotonically_increasing_id"))
 CALLS = FUNCTIONS | GENERATORS | WINDOW_FUNCTIONS | TIME_WINDOWS | CLOCKS | _RANDOM
-"""What a statement that runs as it is may call."""
+"""Further functions that a statement that runs unchanged may call."""
 _NOT_COLUMNS = frozenset(
     name for name in (*NOT_DETERMINISTIC, *CLOCK_WORDS) if name not in CLOCKS | _RANDOM
 )
@@ -74,7 +74,7 @@ _HINTS = frozenset(
         *("shuffle_hash", "shuffle_replicate_nl"),
     )
 )
-"""Hints that choose a way to join, and no number of partitions."""
+"""Hints that choose a join strategy, but no number of partitions."""
 _LONGEST_RANGE = 100_000_000
 
 Json = Any
@@ -83,8 +83,8 @@ Json = Any
 def statement_refusal(plan: Json, tables: Collection[str], *, again: bool = False) -> str | None:
     """Why Spark's plan of a statement is refused; None if it is a query of these tables.
 
-    `tables` are the names, in lower case, that a statement may read. One that is run `again`, and
-    must give the same then, may not ask for the time or for chance.
+    `tables` are the names, in lower case, that a statement may read. One that runs repeatedly
+    (`again`) and must give the same result may not use the time or random values.
 
     >>> plan = [{"class": "org.apache.spark.sql.catalyst.analysis.UnresolvedRelation",
     ...          "num-children": 0, "multipartIdentifier": "[parquet, /etc/passwd]"}]
@@ -101,7 +101,7 @@ def statement_refusal(plan: Json, tables: Collection[str], *, again: bool = Fals
 
 
 def _changing(node: Mapping[str, Any]) -> str | None:
-    """Why a node may give something else when it is run again."""
+    """Why a node may give a different result when it runs again."""
     name = {"CurrentDate": "current_date", "CurrentTimestamp": "current_timestamp"}.get(_kind(node))
     if _kind(node) == "UnresolvedFunction":
         name = ".".join(_listed(node["nameParts"])).lower()
@@ -113,12 +113,12 @@ def _changing(node: Mapping[str, Any]) -> str | None:
 
 
 def named_windows(plan: Json) -> int:
-    """How many clauses WINDOW there are, whose definitions the JSON does not show."""
+    """The number of WINDOW clauses, whose definitions the JSON does not show."""
     return sum(_kind(node) == "WithWindowDefinition" for node in _nodes(plan))
 
 
 def _nodes(value: Json) -> Iterator[Mapping[str, Any]]:
-    """Every node of a plan, those of expressions and of subqueries among them."""
+    """Every node of a plan, including those of expressions and of subqueries."""
     if isinstance(value, Mapping):
         if "class" in value:
             yield value
@@ -173,7 +173,7 @@ def _refusal(
 
 
 def _is_short(args: Json) -> bool:
-    """Whether a range() is of constants, and none of them large."""
+    """Whether the arguments of a range() are constants, none of them large."""
     nodes = list(_nodes(args))
     return all(
         _kind(node) == "Literal" and str(node.get("value")).isdigit() for node in nodes
@@ -197,12 +197,12 @@ def _call_refusal(name: str) -> str | None:
 
 
 def _listed(said: object) -> list[str]:
-    """A name as Spark's JSON writes it: `[a, b]`."""
+    """The parts of a name in the form of Spark's JSON: `[a, b]`."""
     return str(said)[1:-1].split(", ")
 
 
 def tables_read(plan: Json) -> list[tuple[str, ...]]:
-    """The tables that a statement reads, by their parts, without what it defines itself."""
+    """The tables that a statement reads, as name parts, without those that it defines itself."""
     nodes = list(_nodes(plan))
     defined = set(_defined(nodes))
     found = (_listed(n["multipartIdentifier"]) for n in nodes if _kind(n) == "UnresolvedRelation")

@@ -1,9 +1,9 @@
-"""Untrusted queries: what a stranger's text may not hold, judged by our own reading of it.
+"""The first gate for untrusted queries: checks their text as parsed by weft.
 
-SQL text, files of queries, requests, the dashboard and job files are untrusted; a `Query` that
-Python code makes is the owner's own, and is not asked (unless it says `trusted=False`). This is the
-first of two gates. The second, `weft.spark.parsed`, judges the tree that Spark itself has parsed,
-and does not rely on this one.
+SQL text, files of queries, requests, the dashboard and job files are untrusted; a `Query` made in
+Python code is trusted and not checked (unless it has `trusted=False`). This is the first of two
+gates. The second, `weft.spark.parsed`, checks the tree that Spark itself has parsed, and does not
+rely on this one.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from weft.query.trust.value_size import check_value_size
 
 
 def check_untrusted(queries: Iterable[Query]) -> None:
-    """Refuse untrusted queries that reach outside their rows, or make too much of them.
+    """Refuse untrusted queries that access more than their rows, or make too large values.
 
     >>> from weft.query.window import Window
     >>> asked = Query("q", aggs={"n": "count(*)"}, window=Window(range="1 hour"), where="odd(x)",
@@ -58,7 +58,7 @@ def check_expression(sql: str) -> None:
 
 @lru_cache(maxsize=65536)
 def _checked(sql: str, limits: str, functions: str) -> None:
-    """An expression that passed under these settings is not looked at again."""
+    """Check an expression; cached, so that it is checked once under the same settings."""
     node = read_expression(sql)
     for part in walk(node):
         reason = refusal(sql, part)
@@ -68,7 +68,7 @@ def _checked(sql: str, limits: str, functions: str) -> None:
 
 
 def refusal(sql: str, node: Node) -> str | None:
-    """Why an untrusted text may not hold a node; None if it may."""
+    """Why an untrusted text may not contain a node; None if it may."""
     if isinstance(node, Op) and node.op == "." and not isinstance(node.args[1], Name):
         return "a function with a name in front of it is somebody's own: write it without"
     reason = matching_refusal(sql, node)
@@ -96,7 +96,7 @@ def _allow(name: str) -> str:
 
 
 def options_refusal(call: Node) -> str | None:
-    """Options are a constant map of known names: some functions have ones that name files."""
+    """Why options are refused: they must be a constant map of known names, as some name files."""
     if not isinstance(call, Call):
         return None
     name = function_name(call)
@@ -117,7 +117,7 @@ def options_refusal(call: Node) -> str | None:
 
 
 def _check_kept(part: Part) -> None:
-    """Refuse a part whose constant asks for much memory, because every group has one."""
+    """Refuse a part whose constant requires much memory, because every group stores one."""
     needed = 0
     if part.kind == "hll":
         needed = 2 ** int(part.options[0])
@@ -133,14 +133,14 @@ def _check_kept(part: Part) -> None:
 
 @dataclass(frozen=True)
 class Text:
-    """An expression of a query, and the names it may hold beside the stream's columns."""
+    """An expression of a query, and the names that it may use besides the stream's columns."""
 
     sql: str
     names: frozenset[str] = frozenset()
 
 
 def texts(query: Query) -> Iterator[Text]:
-    """Every expression of a query, as given and as it is run."""
+    """Every expression of a query, in the given form and in the form that runs."""
     rows = [query.where, query.predicate]
     rows += [sql for key in query.keys for sql in (key.native, key.expression)]
     rows += [output.native for output in query.outputs]

@@ -1,10 +1,10 @@
-"""How large a value an expression can make of one row, before any row is seen.
+"""Static bounds on the size of the values that an expression makes from one row.
 
-A stranger's `repeat('x', 1000000000)` exhausts a worker, and so do forms that look harmless:
-`hex(hex(hex(...)))`, `replace(x, 'a', 'aaaaaaaaaa')` in itself, an `aggregate` whose accumulator
-doubles. So sizes are worked out on the tree: a column counts as `COLUMN` (1,000 bytes, 100
-elements), every function says how much larger its value is than its arguments
-(`allowed.GROWTH`, `size_rules`), and what comes out above the limit is refused.
+An untrusted `repeat('x', 1000000000)` exhausts a worker, and so do expressions that look harmless:
+`hex(hex(hex(...)))`, nested `replace(x, 'a', 'aaaaaaaaaa')`, an `aggregate` whose accumulator
+doubles. So sizes are computed on the tree: a column counts as `COLUMN` (1,000 bytes, 100
+elements), every function has a bound relative to its arguments (`allowed.GROWTH`, `size_rules`),
+and values above the limit are refused.
 
     replace(hex(name), 'a', 'xyz')      1,000 bytes -> hex 2,000 -> replace 6,000
     transform(sequence(1, 50), x -> x)  50 elements, 400 bytes
@@ -29,9 +29,9 @@ from weft.query.trust.size_rules import FIXED, RULES, Bound, Range, Size, togeth
 
 UNKNOWN = Range(-math.inf, math.inf)
 COLUMN = Size(1000, 100)
-"""What a column or an aggregate is taken for."""
+"""The assumed size of a column or an aggregate."""
 NESTED = 4
-"""Lambdas inside lambdas, at most: each level multiplies the work."""
+"""Most levels of nested lambdas, because each level multiplies the work."""
 _TIMES = {"sum": 1, "double": 2, "fourfold": 4, "eightfold": 8}
 _PARTS_OF_DATES = {
     "month": 12,
@@ -49,12 +49,12 @@ _PARTS_OF_DATES = {
 
 
 def constant_bytes(sql: str, node: Node) -> float:
-    """How much of a value the query itself makes: its size if every column were empty."""
+    """How much of a value the query itself contributes: its size if every column were empty."""
     return _Sizes(sql, Size(0, 1)).of(node, {}).bytes
 
 
 def check_value_size(sql: str, node: Node) -> None:
-    """Refuse an expression whose value, or any value on the way to it, may be too large.
+    """Refuse an expression whose value, or an intermediate value, may be too large.
 
     >>> from weft.query.syntax.reader import read_expression
     >>> sql = "length(repeat(name, 1000000000)) > 5"
@@ -109,7 +109,7 @@ class _Sizes:
 
     def _call(self, call: Call, bound: Bound, depth: int) -> Size:
         name = call.name.strip("`").lower()
-        if name in AGGREGATES:  # its rows are bounded elsewhere; each argument is a value
+        if name in AGGREGATES:  # limits of rows are elsewhere; here only check each argument
             for child in children(call):
                 self.of(child, bound, depth)
             return self.column
@@ -130,7 +130,7 @@ class _Sizes:
         return Size(inside.bytes * _TIMES[growth], inside.elements)
 
     def lambdas(self, call: Call, bound: Bound, depth: int) -> Size:
-        """The size of what a lambda makes of every element."""
+        """The size of the values that a lambda makes from all elements."""
         arrays = [arg for arg in call.args if not isinstance(arg, Lambda)]
         functions = [arg for arg in call.args if isinstance(arg, Lambda)]
         name = call.name.lower()
@@ -153,7 +153,7 @@ class _Sizes:
         self, call: Call, arrays: Sequence[Node], functions: Sequence[Lambda], bound: Bound,
         depth: int,
     ) -> Size:  # fmt: skip
-        """An accumulator may grow by what each element adds, and not by its own size."""
+        """An accumulator may grow by a fixed amount per element, but not with its own size."""
         whole, start = (self.of(array, bound, depth) for array in arrays)
         merge = functions[0]
         if len(merge.params) != 2:
@@ -178,7 +178,7 @@ class _Sizes:
         return grown
 
     def range_of(self, node: Node, bound: Bound) -> Range:
-        """Between what a number lies, as far as the text tells; infinite where it does not."""
+        """The bounds of a number that follow from the text; infinite if there are none."""
         constant = whole_number(node)
         if constant is not None:
             return Range(constant, constant)
@@ -214,7 +214,7 @@ class _Sizes:
         return Range(pick(each.low for each in ranges), pick(each.high for each in ranges))
 
     def argument(self, call: Call, position: int, bound: Bound) -> float:
-        """The most that the number at a place of a call can be; refused if nothing bounds it."""
+        """The maximum of a numeric argument of a call; refused if it is unbounded."""
         if position >= len(call.args):
             return 1
         most = self.range_of(call.args[position], bound).high

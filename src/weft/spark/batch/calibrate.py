@@ -1,4 +1,4 @@
-"""What the engine's steps cost on a Spark session: the numbers behind choices and plans."""
+"""Measures what the engine's steps cost on a Spark session; choices and plans use these numbers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from weft.spark.loom import Loom
 
 @dataclass(frozen=True)
 class _Job:
-    """Some windows on a part of the rows, and what running them comes to."""
+    """A benchmark job: windows with some grouping keys over a share (`part`) of the rows."""
 
     part: float
     by: tuple[str, ...]
     windows: tuple[tuple[int, int], ...]
 
 
-# Each step weighs in one job more than in another: rows, partials, answers.
+# The jobs differ in which step dominates: rows, partials, answers.
 _JOBS = (
     _Job(0.25, (), ((600, 600), (1200, 1200))),
     _Job(1.0, (), ((600, 600), (1200, 1200))),
@@ -38,9 +38,9 @@ _JOBS = (
 def constants(spark: SparkSession, rows: int = 2_000_000, repeats: int = 3) -> Constants:
     """Measure what rows, partials and answers cost on this session; takes a minute or two.
 
-    A few jobs that differ in how many they have of each are timed in turn, their best times
-    solved for the costs. What a job costs however little it does counts for none of them. The
-    combining of two partials, far below what can be told here, stays as it is.
+    A few jobs with different numbers of each are timed in turn, and the equations of their best
+    times are solved for the costs. The fixed cost of a job is not counted. The cost of combining
+    two partials is far too small to measure here, so its default is kept.
     """
     df = spark.range(0, rows, 1, 4).selectExpr(
         f"timestamp_micros(id * {3_600_000_000 // rows}L) AS ts",
@@ -91,7 +91,7 @@ def _counts(loom: Loom, job: _Job) -> tuple[int, int, int]:
 
 
 def best_times(actions: dict[str, Callable[[], object]], repeats: int) -> dict[str, float]:
-    """The best time of each, all in turn; the first round warms up."""
+    """The best time of each action, run in turn; the first round is a warm-up."""
     times: dict[str, list[float]] = {name: [] for name in actions}
     for _ in range(repeats + 1):
         for name, action in actions.items():

@@ -1,4 +1,4 @@
-"""How a tree is run: as it is, in Spark SQL, or with finals in Arrow code."""
+"""Chooses how a tree runs: as plain Spark, in Spark SQL, or with final structures in Arrow code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Method = Literal["native", "sql", "arrow", "coverage"]
 
 @dataclass(frozen=True)
 class RunChoice:
-    """The way one tree is run, and why."""
+    """How one tree runs, and why."""
 
     method: Method
     reason: str
@@ -35,7 +35,7 @@ class RunChoice:
 def choose(
     layout: Layout, tree: Tree, engine: str, df: DataFrame, structure: str = "auto"
 ) -> RunChoice:
-    """The way to run some of a tree's queries on an engine; a named structure means Arrow code."""
+    """How to run some of a tree's queries on an engine; a named structure requires Arrow code."""
     if tree.coverage is not None:
         if engine == "operator":
             raise EngineError(
@@ -46,7 +46,7 @@ def choose(
             return RunChoice("coverage", "windows from windows, in Spark SQL")
     targets = [target for grouping_set in layout.grouping_sets for target in grouping_set.targets]
     alone = len(targets) == 1 and targets[0].window.overlap <= NATIVE_OVERLAP
-    # Spark's own first and last are of any row; weft's are by event time, alone or shared.
+    # Spark's first and last take any row; weft's are by event time, whether shared or not.
     timed = any(call.function in BY_ORDER for query in layout.queries for call in query.calls)
     if alone and structure == "auto" and not timed and not layout.has_maximum:
         return RunChoice("native", "one window by itself")
@@ -63,6 +63,6 @@ def choose(
 
 
 def is_nested(df: DataFrame, key: str) -> bool:
-    """Whether a key is of a type with parts."""
+    """Whether a key is of a nested type."""
     kind = df.select(F.expr(key)).schema.fields[0].dataType
     return isinstance(kind, (T.StructType, T.ArrayType, T.MapType)) or is_variant(kind)

@@ -1,4 +1,4 @@
-"""Shards to answers in Arrow code, one bucket of keys at a time."""
+"""Combines shards into answers in Arrow code, one bucket of keys at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from weft.plan.layout import GroupingSet, Layout
 from weft.spark.arrow import arrow_schema
 
 FLUSH = 1 << 16
-"""Answers are handed to Spark in batches of about so many rows."""
+"""Answers are passed to Spark in batches of about this many rows."""
 
 
 def finals(
@@ -35,8 +35,8 @@ def finals(
 ) -> DataFrame:
     """The combined partials of every window: `target`, `start`, keys, parts.
 
-    Shards go to the Python workers by key, so that a worker has all slices of its keys; Spark
-    decides how many buckets there are by how much there is.
+    Shards are shuffled to the Python workers by key, so that a worker has all slices of its keys;
+    Spark decides the number of buckets by the amount of data.
     """
     keys = [f"k{position}" for position in grouping.keys]
     bucketed = shards.repartition(*keys) if keys else shards.coalesce(1)
@@ -46,14 +46,14 @@ def finals(
             T.StructField("start", T.LongType(), False),
             *([T.StructField("end", T.LongType(), False)] if layout.has_ends else []),
             *(shards.schema[name] for name in keys),
-            # A part is null in the answers of targets that do not ask for it.
+            # A part is null in the answers of targets that do not need it.
             *(T.StructField(name, shards.schema[name].dataType) for name in layout.part_columns),
         ]
     )
     kept = [name for name in shards.columns if name.startswith(("k", "p"))]
     types = arrow_schema(shards.select(*kept).schema)
     missing = [f"k{at}" for at in range(len(layout.keys)) if f"k{at}" not in kept]
-    for name in missing:  # keys that the grouping set folds away
+    for name in missing:  # keys that are not in the grouping set
         types = types.append(pa.field(name, pa.null()))
     tree = TreeProgram.of_layout(layout, fragments, types)
     return bucketed.mapInArrow(Finals(tree, grouping.keys, structure), schema)
@@ -93,7 +93,7 @@ def _askers(layout: Layout, part: Part) -> str:
 
 @dataclass(frozen=True)
 class Finals:
-    """What a worker needs to know; called with the shards of a bucket, it gives their answers."""
+    """The program of a worker; called with the shards of a bucket, it returns their answers."""
 
     tree: TreeProgram
     keys: tuple[int, ...]
@@ -114,7 +114,7 @@ class Finals:
                 for targets, found in some.each():
                     for target in targets:
                         yield from writer.add(target, parts[target], found)
-        except Blamed as error:  # by numbers that mean nothing outside
+        except Blamed as error:  # its query numbers have no meaning outside the worker
             raise error.__cause__ or error from None
         yield from writer.flush()
 
@@ -132,7 +132,7 @@ class Finals:
 
 
 class Members:
-    """Of every shard, which predicates its fragment satisfies."""
+    """Which predicates the fragment of each shard satisfies."""
 
     def __init__(self, shards: pa.Table, tree: TreeProgram) -> None:
         if tree.predicates:
@@ -146,7 +146,7 @@ class Members:
 
 
 class AnswerBatches:
-    """Answers gathered into batches worth sending."""
+    """Collects answers into batches that are large enough to send."""
 
     def __init__(self, tree: TreeProgram, keys: tuple[int, ...], schema: pa.Schema) -> None:
         self.tree, self.keys = tree, [f"k{number}" for number in keys]
@@ -166,7 +166,7 @@ class AnswerBatches:
         self.rows = 0
 
     def add(self, target: int, parts: tuple[int, ...], found: Combined) -> Iterator[pa.RecordBatch]:
-        """Take a target's answers in; give a batch when there is enough."""
+        """Add a target's answers; yields a batch when there are enough."""
         rows = len(found.start)
         arrays = {
             "target": pa.array(np.full(rows, target, dtype=np.int32)),
@@ -190,7 +190,7 @@ class AnswerBatches:
             yield from self.flush()
 
     def flush(self) -> Iterator[pa.RecordBatch]:
-        """What is left, as one batch."""
+        """The remaining answers, as one batch."""
         if self.rows:
             yield from pa.Table.from_batches(self.pieces).combine_chunks().to_batches()
         self.pieces, self.rows = [], 0

@@ -1,4 +1,4 @@
-"""What the footers of Parquet files tell of a frame that is read from them, without a scan."""
+"""Statistics of a frame from the footers of its Parquet files, without a scan."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from weft.plan.time_axis import TimeAxis
 from weft.sinks.files import locate
 
 FILES = 8
-"""Files that are looked into, from the first to the last."""
+"""Most files whose footers are read, spread evenly over all files."""
 
 
 @dataclass(frozen=True)
 class Footers:
-    """Rows and bytes of all files, and between which times they lie, as far as some files tell."""
+    """Rows, bytes and time range of all files, estimated from the footers of some."""
 
     rows: float
     size: float
@@ -29,7 +29,7 @@ class Footers:
 
 
 def has_rows_of_files(df: DataFrame) -> bool:
-    """Whether a frame has the rows of one relation, none left out and none more."""
+    """Whether a frame has exactly the rows of one relation."""
     plan = df._jdf.queryExecution().optimizedPlan()
     while plan.nodeName() == "Project":
         plan = plan.children().head()
@@ -37,12 +37,12 @@ def has_rows_of_files(df: DataFrame) -> bool:
 
 
 def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
-    """Look into the files of a frame; None if they are not Parquet on a disk, or have no such time.
+    """Read footers of a frame's files; None if they are not local Parquet, or lack the time column.
 
-    Stores elsewhere are Spark's to reach: it has their credentials, and Arrow could wait for long.
+    Remote stores are left to Spark, which has their credentials; Arrow could wait for long.
 
-    The time is taken to be the files' column of that name. If the frame computes another under it,
-    that shows in the plan's costs and nowhere else.
+    The time is assumed to be the files' column of that name. If the frame computes a different
+    column of that name, only the plan's cost estimates are affected.
     """
     files = df.inputFiles()
     if not files or not all(f.startswith("file:") and f.endswith(".parquet") for f in files):
@@ -50,7 +50,7 @@ def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
     chosen = evenly(len(files), FILES)
     try:
         found = [_look(files[number], axis) for number in chosen]
-    except (OSError, pa.ArrowException):  # not Arrow's to read: Spark still may
+    except (OSError, pa.ArrowException):  # Arrow cannot read it, but Spark may
         return None
     rows, size, times = zip(*found, strict=True)
     known = [time for some in times for time in some]
@@ -61,7 +61,7 @@ def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
 
 
 def evenly(count: int, most: int) -> list[int]:
-    """At most so many of the first `count` numbers, the first and the last among them.
+    """At most `most` of the numbers below `count`, spread evenly, including the first and the last.
 
     >>> evenly(3, 5), evenly(100, 4)
     ([0, 1, 2], [0, 33, 66, 99])
@@ -78,9 +78,9 @@ def _look(file: str, axis: TimeAxis) -> tuple[int, int, list[int]]:
 
 
 def _times(file: pq.ParquetFile, axis: TimeAxis) -> Iterator[int]:
-    """Times between which all rows lie, by the file's statistics.
+    """Times that bound those of all rows, from the file's statistics.
 
-    Where it has none, as for Spark's INT96, those of its first and its last group of rows.
+    Without statistics (as for Spark's INT96), the times in its first and its last row group.
     """
     if axis.column not in file.schema_arrow.names:
         return
@@ -101,7 +101,7 @@ def _times(file: pq.ParquetFile, axis: TimeAxis) -> Iterator[int]:
 
 
 def _units(times: pa.Array) -> Iterator[int]:
-    """Times as units of an axis; none if they are of no type that an axis has."""
+    """Times in units of an axis; none if an axis cannot have their type."""
     kind = times.type
     if pa.types.is_date32(kind):
         times = times.cast(pa.timestamp("us"))

@@ -1,4 +1,4 @@
-"""Fragments on Spark: a row's fragment as a column, found natively."""
+"""Fragments on Spark: a row's fragment as a column, computed natively."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from weft.engine.fragments.fragments import TAG, FragmentLimits, FragmentPlan, p
 
 FRAGMENT = "weft_fragment"
 BUDGET = 5_000
-"""Bytes of JVM code that one method may come to; past 8,000 the JVM does not compile it."""
+"""Limit of the JVM code of one method, in bytes; the JVM does not compile methods over 8,000."""
 _ANY_NUMBER = 1 << 20
-# Keeps the optimizer from pushing a filter on the column into the projections below it, where it
-# would evaluate all of them a second time, doubling at every step.
+# Keeps the optimizer from pushing a filter on the column below its projections, where it would
+# evaluate all of them again, doubling the work at every step.
 _SETTLED = "(spark_partition_id() & 0)"
 
 
@@ -25,13 +25,13 @@ def fragment_plan(
 ) -> FragmentPlan:
     """How the fragments of some predicates are found on the rows of a DataFrame.
 
-    Predicates are distinct and normalised. Spark is asked once, for types; no job runs.
+    Predicates are distinct and normalised. Spark is only asked for types, once; no job runs.
     """
     return plan_fragments(predicates, lambda sql: expression_types(df, sql), limits)
 
 
 def expression_types(df: DataFrame, expressions: Sequence[str]) -> Mapping[str, str]:
-    """Spark's names of the types of some expressions, as far as they have one."""
+    """The names of the Spark types of some expressions; those without a type are left out."""
     try:
         fields = df.select(*(F.expr(sql).alias(f"c{i}") for i, sql in enumerate(expressions)))
         names = [field.dataType.simpleString() for field in fields.schema.fields]
@@ -49,13 +49,13 @@ def expression_types(df: DataFrame, expressions: Sequence[str]) -> Mapping[str, 
 def with_fragments(df: DataFrame, plan: FragmentPlan, name: str = FRAGMENT) -> DataFrame:
     """The rows that satisfy some predicate, each with the code of its fragment.
 
-    The column is a long, or a struct of longs where a code has several words; `plan.members`
-    says which predicates a code satisfies. With a predicate that takes every row, all are kept.
-    Of a plan of facets, a row comes once for every facet in which it satisfies some predicate.
+    The column is a long, or a struct of longs if a code has several words; `plan.members` tells
+    which predicates a code satisfies. With a predicate that accepts every row, all rows are kept.
+    With facets, a row occurs once for every facet in which it satisfies some predicate.
     """
     given = [predicate for predicate in plan.predicates if predicate is not None]
     if len(plan.predicates) == 1 and given:
-        # What Spark does best by itself.
+        # A single predicate: a plain filter is best.
         return df.where(given[0]).withColumn(name, F.lit(1).cast("bigint"))
     if not given:
         return df.withColumn(name, F.lit(0).cast("bigint"))
@@ -88,10 +88,10 @@ def with_fragments(df: DataFrame, plan: FragmentPlan, name: str = FRAGMENT) -> D
 
 
 def _settled(rows: DataFrame, columns: list[str]) -> DataFrame:
-    """Rows with further columns, computed before what follows is: in a method of their own.
+    """Rows with further columns, which Spark compiles to a separate method from what follows.
 
-    Spark compiles all projections in a row to one method. Merging partitions is not compiled, and
-    merging them to more than there are does nothing.
+    Spark compiles consecutive projections to one method. A coalesce breaks this up, because it is
+    not compiled; to more partitions than there are, it does nothing else.
     """
     if columns:
         rows = rows.selectExpr("*", *columns)

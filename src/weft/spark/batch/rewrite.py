@@ -16,9 +16,9 @@ from weft.plan.time_axis import TimeAxis
 
 
 def apply(df: DataFrame, steps: Sequence[Step]) -> DataFrame:
-    """The relation that the steps make of a DataFrame.
+    """Apply the steps to a DataFrame.
 
-    Not by SQL text over a temporary view: dropping the view would drop the DataFrame's cache.
+    Not as SQL text over a temporary view, because dropping the view would drop the frame's cache.
     """
     for step in steps:
         if isinstance(step, Where):
@@ -41,7 +41,7 @@ def _unquoted(name: str) -> str:
 
 
 def slices_frame(df: DataFrame, axis: TimeAxis, layout: Layout) -> DataFrame:
-    """The partials of every slice, fragment and key; fragments are lists of predicates."""
+    """The partials of every slice, fragment and group; fragments are lists of predicates."""
     return apply(df, select.slices(layout, axis))
 
 
@@ -53,16 +53,16 @@ def grouped_frame(partials: DataFrame, layout: Layout, grouping_set: GroupingSet
 
 
 def windows_frame(partials: DataFrame, layout: Layout, grouping_set: GroupingSet) -> DataFrame:
-    """The windows of a grouping set: each slice is sent to its windows and merged there."""
+    """The windows of a grouping set: copies each slice to its windows and merges them there."""
     return apply(partials, select.windows(layout, grouping_set))
 
 
 def covered_frame(
     df: DataFrame, axis: TimeAxis, layout: Layout, coverage: CoveragePlan
 ) -> DataFrame:
-    """The windows of a coverage plan, each from rows or from its upstream window's rows.
+    """The windows of a coverage plan, each from rows or from its upstream window.
 
-    Once the windows that are made from rows lie by key, no step after them moves a row.
+    After the windows computed from rows are partitioned by key, no later step needs a shuffle.
     """
     roots, levels = select.covered(layout, coverage, axis)
     frame = reduce(DataFrame.unionAll, [apply(df, steps) for steps in roots])

@@ -1,4 +1,4 @@
-"""A plan run over a batch: each tree becomes a few DataFrames of combined partials."""
+"""Runs a plan over a batch: each tree becomes a few DataFrames of combined partials."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class SharedFrame:
 
     @property
     def queries(self) -> list[Query]:
-        """The queries that are answered from here."""
+        """The queries that are answered from this frame."""
         places = zip(self.layout.queries, self.layout.places, strict=True)
         return [query for query, (grouping_set, _) in places if grouping_set == self.grouping_set]
 
 
 @dataclass(frozen=True, eq=False)
 class Direct:
-    """A query that runs as it is: alone in its tree, and no cheaper cut into slices."""
+    """A query that runs as plain Spark, because slices cannot answer it or would not be cheaper."""
 
     query: Query
     frame: DataFrame
@@ -53,7 +53,7 @@ class Direct:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """A plan's frames, none of them computed yet, and how each tree is run."""
+    """A plan's frames, not computed yet, and how each tree runs."""
 
     axis: TimeAxis
     pieces: tuple[SharedFrame | Direct, ...]
@@ -70,10 +70,10 @@ def run_plan(
     slicing: Slicing | None = None,
     structure: str = "auto",
 ) -> Batch:
-    """Build the frames of every tree of the plan; nothing is computed before one is used.
+    """Build the lazy frames of every tree of the plan.
 
-    `types` are those of the aggregates' arguments and of the keys; `slicing` asks for one way of
-    cutting, `structure` for one of combining slices.
+    `types` are those of the aggregates' arguments and of the keys; `slicing` selects a method of
+    finding slices, `structure` one of combining them.
     """
     pieces: list[SharedFrame | Direct] = []
     choices: list[RunChoice] = []
@@ -99,7 +99,7 @@ def run_plan(
 
 
 def _own_reason(layout: Layout, query: Query, types: Mapping[str, str], ansi: bool) -> str | None:
-    """Why a query runs as it is; None if it can be answered from slices."""
+    """Why a query runs as plain Spark; None if it can be answered from slices."""
     if not can_lower(layout, query):
         return "it has an answer that only Spark itself rounds as it does"
     return unfit_reason(query, types, ansi=ansi) or map_reason(query, types)
@@ -115,7 +115,7 @@ def run_tree(
     slicing: Slicing | None,
     structure: str,
 ) -> tuple[list[SharedFrame | Direct], tuple[str, ...]]:
-    """The frames of one tree, and what there is to say of how it is run."""
+    """The frames of one tree, and notes on how it runs."""
     if choice.method == "native":
         return [Direct(query, native(df, axis, query)) for query in layout.queries], ()
     if choice.method == "coverage":
@@ -150,12 +150,12 @@ def run_tree(
 
 
 def safe_groups(queries: Sequence[Query], types: Mapping[str, str]) -> list[list[Query]]:
-    """The queries of a tree by which rows their expressions may be evaluated on.
+    """The queries of a tree, grouped by the rows on which their expressions may be evaluated.
 
-    A query's keys and arguments are evaluated for the rows of every query in its tree. Where they
-    can fail (a division by zero in ANSI mode) on rows that the query's predicate keeps away, the
-    query shares only with those of the same predicate, so that it fails exactly where it would
-    by itself.
+    A query's keys and arguments are evaluated for the rows of every query in its tree. If they
+    can fail (a division by zero in ANSI mode) on rows that the query's predicate excludes, the
+    query shares only with queries of the same predicate, so that it fails only where it would if
+    it ran alone.
     """
     if len({query.predicate for query in queries}) == 1:
         return [list(queries)]
@@ -164,6 +164,6 @@ def safe_groups(queries: Sequence[Query], types: Mapping[str, str]) -> list[list
         texts = [key.expression for key in query.keys]
         texts += [arg for c in query.calls for part in parts_of(c, types) for arg in part.args]
         fails = any(may_raise(read_expression(text), types.get) for text in dict.fromkeys(texts))
-        # Without a predicate it sees every row anyway.
+        # A query without a predicate is evaluated on every row anyway.
         groups.setdefault(query.predicate if fails else None, []).append(query)
     return list(groups.values())

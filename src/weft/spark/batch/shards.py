@@ -1,4 +1,4 @@
-"""Rows to shards: one native hash aggregation by slice, fragment and keys."""
+"""Aggregates rows to shards: one native hash aggregation by slice, fragment and keys."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from weft.spark.batch.statistics import Measured
 
 @dataclass(frozen=True, eq=False)
 class Shards:
-    """A tree's partials (`slice`, `fragment`, keys `k..`, parts `p..`) and how they are cut."""
+    """A tree's partials (`slice`, `fragment`, keys `k..`, parts `p..`) and the slicing method."""
 
     frame: DataFrame
     fragments: FragmentPlan
@@ -29,7 +29,7 @@ class Shards:
 
     @property
     def one_fragment(self) -> bool:
-        """Whether there is nothing to tell apart: one predicate, or none."""
+        """Whether all shards have the same fragment: there is one predicate, or none."""
         return len(self.fragments.predicates) == 1
 
 
@@ -40,7 +40,7 @@ def shards(
     measured: Measured | None = None,
     slicing: Kind | None = None,
 ) -> Shards:
-    """Cut and pre-aggregate: rows in no window and rows of no query are left behind first."""
+    """Find slices and pre-aggregate, after dropping rows that are in no window or of no query."""
     windows = [
         target.window.cut
         for grouping_set in layout.grouping_sets
@@ -64,7 +64,7 @@ def shards(
 
 
 def volume(layout: Layout, measured: Measured | None) -> Volume:
-    """What a tree aggregates, as far as it was measured."""
+    """The volume that a tree aggregates, from what was measured."""
     if measured is None or not measured.rows:
         return Volume()
     edges = sum(measured.span / step for _, step in layout.progressions())

@@ -1,4 +1,4 @@
-"""Slices on Spark: the start of the slice that a row's time lies in, as a column."""
+"""Slices on Spark: the start of the slice that contains a row's time, as a column."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from weft.errors import EngineError
 
 SLICE = "weft_slice"
 _TIME = "weft_slice_time"
-# Keeps filters on the column from being evaluated once more below it; see `fragments`.
+# Keeps filters on the column from being pushed below it and evaluated twice; see `fragments`.
 _SETTLED = "(spark_partition_id() & 0)"
 
 
 def slice_column(time: str, edges: TreeEdges, method: SliceMethod) -> Column:
-    """The start of the slice that a time lies in; null where the time is, or no window takes it.
+    """The start of the slice that contains a time; null if the time is null or in no window.
 
     `time` is SQL of a long (`TimeAxis.units()`): microseconds, or units of an integer axis.
     """
@@ -35,11 +35,11 @@ def slice_column(time: str, edges: TreeEdges, method: SliceMethod) -> Column:
             raise EngineError("a slice method of kind 'lookup' has no table: use choose_method")
         return F.expr(lookup_sql(edges, method.table, time))
     search = SliceSearch(edges)
-    # PySpark's stubs ask for a functionType; without one it is read from the function's hints.
+    # PySpark's stubs require a functionType; without one it is inferred from the type hints.
     if hasattr(in_python, "arrow_udf"):
         by_arrow = in_python.arrow_udf(search.column, "bigint")  # type: ignore[call-overload]
         return by_arrow(F.expr(time))  # type: ignore[no-any-return]
-    # Spark 4.0 has functions over pandas only, to which longs with nulls come as rounded floats.
+    # Spark 4.0 has only pandas functions, which get longs with nulls as rounded floats.
     by_pandas = in_python.pandas_udf(search.series, "bigint")  # type: ignore[call-overload]
     return by_pandas(F.expr(f"coalesce({time}, 0L)"), F.expr(f"({time}) IS NULL"))  # type: ignore[no-any-return]
 
@@ -47,7 +47,7 @@ def slice_column(time: str, edges: TreeEdges, method: SliceMethod) -> Column:
 def with_slices(
     df: DataFrame, time: str, edges: TreeEdges, method: SliceMethod, name: str = SLICE
 ) -> DataFrame:
-    """The rows that lie in some slice that is needed, with the slice's start."""
+    """The rows in slices that some window needs, with the slice's start."""
     rows = df.selectExpr("*", f"{time} AS {_TIME}")
     rows = rows.withColumn(name, slice_column(_TIME, edges, method)).drop(_TIME)
     if method.kind != "search":
@@ -66,7 +66,7 @@ class SliceSearch:
         return slices_of(times, self.edges)
 
     def series(self, times: pd.Series, absent: pd.Series) -> pd.Series:
-        """The same for pandas, which has no long that is null: those are marked as absent."""
+        """The same for pandas, whose longs cannot be null: null times are marked in `absent`."""
         given = pa.array(times.to_numpy(), pa.int64(), mask=absent.to_numpy(dtype=bool))
         found = slices_of(given, self.edges)
         starts = found.fill_null(0).to_numpy(zero_copy_only=False)
@@ -75,7 +75,7 @@ class SliceSearch:
     def batches(
         self, time: str, name: str = SLICE
     ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-        """For `mapInArrow`: batches with the column `time`, of longs, get the slices as well."""
+        """For `mapInArrow`: adds the slices to batches with a column `time` of longs."""
 
         def add(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
@@ -85,7 +85,7 @@ class SliceSearch:
 
 
 def slices_of(times: pa.Array, edges: TreeEdges) -> pa.Array:
-    """The start of each time's slice; null where there is none.
+    """The start of each time's slice; null for null times and for times in no window.
 
     >>> slices_of(pa.array([7, None, -1]), TreeEdges([(0, 5)])).to_pylist()
     [5, None, -5]

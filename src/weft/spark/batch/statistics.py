@@ -1,4 +1,4 @@
-"""What a plan wants to know of the rows, measured: rate, groups, fragments."""
+"""Measures the statistics of the rows that planning needs: rate, groups, fragments."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from weft.spark.batch.fragments import FRAGMENT, fragment_plan, with_fragments
 Int64 = npt.NDArray[np.int64]
 
 SAMPLE = 100_000
-"""Rows in which fragments are counted: enough to see those that matter."""
+"""Rows in which fragments are counted: enough to find the frequent ones."""
 LARGE = 32 * 2**20
-"""Bytes of Parquet files that are not scanned to be measured."""
+"""Parquet files of at least this many bytes are not scanned for measuring."""
 _LOOKED = 20_000
-"""Rows of a large frame that are looked at: the first, because Spark stops after them."""
+"""The first rows of a large frame, which are sampled because Spark can stop after them."""
 _NOBODY = 0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured. `rate` is per second on a time axis, per unit on an integer axis.
+    """The measurements. `rate` is per second on a time axis, per unit on an integer axis.
 
-    Of large frames it is an estimate, the first and the last time too.
+    For large frames all of them are estimates, including the first and the last time.
     """
 
     rows: int
@@ -49,14 +49,15 @@ class Measured:
 
 
 def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured:
-    """Rows, their span, the groups of every set of keys, and the fragments.
+    """Measure the rows, their time span, the groups of every set of keys, and the fragments.
 
-    Large Parquet files on a disk are not scanned for it: their footers tell rows and times, and the
-    first rows the rest. All else is scanned once, and only fragments are counted in the first rows.
+    Large local Parquet files are not scanned: rows and times come from their footers, the rest is
+    estimated from the first rows. Other frames are scanned once; fragments are counted in the first
+    rows only.
     """
     keysets = list(dict.fromkeys(tuple(key.expression for key in q.keys) for q in queries))
     keysets = [keys for keys in keysets if keys]
-    if hasattr(df, "_jdf") and has_rows_of_files(df):  # which Spark Connect does not tell
+    if hasattr(df, "_jdf") and has_rows_of_files(df):  # not available on Spark Connect
         told = footers(df, axis)
         if told is not None and told.size >= LARGE:
             found = _estimated(df, axis, queries, keysets, told)
@@ -68,9 +69,9 @@ def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured
 def _counted(
     df: DataFrame, axis: TimeAxis, queries: Sequence[Query], keysets: Sequence[tuple[str, ...]]
 ) -> Measured:
-    """In one pass over the rows. Groups are counted approximately, by hashes.
+    """Measure in one pass over the rows. Groups are counted approximately, by hashes of keys.
 
-    Of hashes and not of structs, which take Spark three times as long to count.
+    Counting structs instead of hashes takes Spark three times as long.
     """
     counted = [
         F.expr(f"approx_count_distinct({_hashed(df, keys, queries)})").alias(f"g{i}")
@@ -92,7 +93,7 @@ def _estimated(
     keysets: Sequence[tuple[str, ...]],
     told: Footers,
 ) -> Measured | None:
-    """By the footers and by the first rows; None if there are none."""
+    """Estimate from the footers and from the first rows; None if there are no rows."""
     predicates = list(dict.fromkeys(query.predicate for query in queries))
     few = len(predicates) <= 2
     rows = df if few else with_fragments(df, fragment_plan(df, predicates))
@@ -111,9 +112,9 @@ def _estimated(
 
 
 def distinct(sample: Int64, rows: int) -> float:
-    """How many values `rows` rows have, by a sample of them without zeros (Chao's estimate).
+    """The distinct values in `rows` rows, estimated from a sample (Chao's estimate); 0 is ignored.
 
-    Values that were seen once tell of others that were not seen.
+    The number of values that occur once in the sample indicates how many were not sampled.
 
     >>> distinct(np.array([1, 1, 2, 2, 3, 3, 0]), 1000), distinct(np.array([1, 2, 3, 4, 4]), 1000)
     (3.0, 5.5)
@@ -149,9 +150,9 @@ def _measured(
 
 
 def _hashed(df: DataFrame, keys: tuple[str, ...], queries: Sequence[Query]) -> str:
-    """SQL of a hash of a group's keys, evaluated only on rows that one of its queries takes."""
+    """SQL of a hash of a group's keys, evaluated only on rows that satisfy one of its queries."""
     users = [q.predicate for q in queries if tuple(key.expression for key in q.keys) == keys]
-    # Spark hashes no maps.
+    # Spark cannot hash maps.
     given = [f"CAST({key} AS STRING)" if is_nested(df, key) else key for key in keys]
     hashed = f"xxhash64({', '.join(given)})"
     if None in users:
@@ -161,7 +162,7 @@ def _hashed(df: DataFrame, keys: tuple[str, ...], queries: Sequence[Query]) -> s
 
 
 def _fragments(df: DataFrame, queries: Sequence[Query]) -> float | None:
-    """Distinct fragments in a sample; None (as many as predicates) where that is known well."""
+    """Distinct fragments in a sample; None for up to two predicates, which need no sampling."""
     predicates = list(dict.fromkeys(query.predicate for query in queries))
     if len(predicates) <= 2:
         return None

@@ -1,4 +1,4 @@
-"""The answers of a batch job, query by query, to where the job wants them."""
+"""Writes the answers of a batch job, query by query, to the job's sink."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from weft.spark.whole import Asked, WholeBatch
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one query."""
+    """The outcome of one query."""
 
     query: str
     rows: int
     place: str | None = None
     first: tuple[dict[str, Any], ...] = field(default=(), repr=False)
     error: str | None = None
-    """Why there is none, if the query has failed."""
+    """Why there is no answer, if the query failed."""
     how: str = "shared"
     why: str | None = None
-    """Why it was not shared, if it ran as it is."""
+    """Why it was not shared, if it ran unchanged."""
 
 
 def places(
     job: Job, names: Sequence[str], sink: SinkSpec | None, *, overwrite: bool
 ) -> dict[str, str]:
-    """Where each query's answers go, if to files; refused if anything is there already."""
+    """The path of each query's answers, if they go to files; an error if one exists already."""
     if sink is None or sink.path is None:
         return {}
     root = job.locate(sink.path).rstrip("/")
@@ -72,9 +72,9 @@ def deliver(
     show: int = 0,
     overwrite: bool = False,
 ) -> Iterator[Answer]:
-    """Write every answer that is asked for, with the first `show` rows for people to see.
+    """Write every requested answer, and return it with the first `show` rows for display.
 
-    A query that fails has an answer that says so, and the others have theirs.
+    A query that fails has an `Answer` with its error, and does not affect the others.
     """
     if sink is not None and sink.kind == "long":
         yield from _long(whole, next(iter(places.values()), ""), show, overwrite)
@@ -100,8 +100,8 @@ def deliver(
 def counted_first(
     frame: DataFrame, query: Query | None, show: int
 ) -> tuple[int, tuple[dict[str, Any], ...]]:
-    """How many rows there are, and the first of them, computed at once."""
-    if not show or query is None:  # a limit that nothing is sorted for stops at the first rows
+    """The number of rows, and the first of them, computed in one job."""
+    if not show or query is None:  # without sorting, a limit stops after the first rows
         return frame.count(), _first(frame, query, show)
     seen = Observation()
     first = _first(frame.observe(seen, F.count(F.lit(1)).alias("rows")), query, show)
@@ -109,7 +109,7 @@ def counted_first(
 
 
 def _first(frame: DataFrame, query: Query | None, show: int) -> tuple[dict[str, Any], ...]:
-    """The first rows: by window and keys, or as the statement orders them."""
+    """The first rows, ordered by window and keys, or as in the statement."""
     if not show:
         return ()
     if query is not None:
@@ -120,7 +120,7 @@ def _first(frame: DataFrame, query: Query | None, show: int) -> tuple[dict[str, 
 
 
 def _apart(names: Sequence[str]) -> list[str]:
-    """Names of columns, with a number where two are the same."""
+    """Names of columns, with a number added where two are equal."""
     return [
         name if name not in names[:at] else f"{name} ({at + 1})" for at, name in enumerate(names)
     ]
@@ -166,7 +166,7 @@ def _named(job: Job, sink: SinkSpec, name: str) -> str:
 
 
 def _long(whole: WholeBatch, place: str, show: int, overwrite: bool) -> Iterator[Answer]:
-    """All answers in one table, which has room for those of queries on one source."""
+    """Write all answers to one table; only for queries on one source."""
     results = whole.only_results()
     results.all().write.mode("overwrite" if overwrite else "errorifexists").parquet(place)
     written = results.all().sparkSession.read.parquet(place)
@@ -181,7 +181,7 @@ def _long(whole: WholeBatch, place: str, show: int, overwrite: bool) -> Iterator
 
 
 def _folders(names: Sequence[str]) -> dict[str, str]:
-    """A folder for each query: its name, with a number where two would be the same."""
+    """A folder for each query: its name, with a number added where two would be equal."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for number, name in enumerate(names, start=1):
@@ -195,7 +195,7 @@ def _folders(names: Sequence[str]) -> dict[str, str]:
 def _exists(place: str) -> bool:
     try:
         folder = Folder(place)
-    except Exception:  # a file system that Spark knows and Arrow does not: Spark will say
+    except Exception:  # a file system that Arrow does not support: Spark will check
         return False
     kind = folder.system.get_file_info(folder.path).type
     return bool(kind != fs.FileType.NotFound)

@@ -1,4 +1,4 @@
-"""Every answer in one long table, with every type kept."""
+"""All answers in one long table, with their types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weft.spark.batch.run import Direct, SharedFrame
 
 @dataclass(frozen=True)
 class LongRows:
-    """Answers of some queries, as SQL over one frame: every column's expression and type."""
+    """The answers of some queries as SQL over one frame: each column's expression and type."""
 
     frame: DataFrame
     query: str
@@ -55,7 +55,7 @@ def _direct(piece: Direct) -> LongRows:
 
 
 def _woven(piece: SharedFrame, axis: TimeAxis) -> LongRows:
-    """A grouping set's answers: a row of a target becomes one for each of the target's queries."""
+    """A grouping set's answers: each row of a target becomes one row per query of the target."""
     layout, queries = piece.layout, piece.queries
     number = {query.name: position for position, query in enumerate(queries)}
     asked: dict[int, list[int]] = {}
@@ -77,7 +77,7 @@ def _woven(piece: SharedFrame, axis: TimeAxis) -> LongRows:
     names = _at([query.name for query in queries], "array<string>", "weft_q")
     ranges = _at([query.window.range for query in queries], "array<bigint>", "weft_q")
     window = axis.session("start", "end" if layout.has_ends else f"(start + {ranges})")
-    # Which queries have a column of this name from this expression.
+    # By column name and expression, the queries that have such a column.
     wanted: dict[str, dict[str, list[int]]] = {}
     for position, query in enumerate(queries):
         for key in query.keys:
@@ -107,7 +107,7 @@ def _woven(piece: SharedFrame, axis: TimeAxis) -> LongRows:
 
 
 def _having(piece: SharedFrame, queries: Sequence[Query], axis: TimeAxis) -> str | None:
-    """SQL of the rows to keep: each query's own condition on its rows; None if none has any."""
+    """SQL of the rows to keep: each query's HAVING on its rows; None if no query has one."""
     asked: dict[str, list[int]] = {}
     for position, query in enumerate(queries):
         condition = having_condition(piece.layout, query, axis)
@@ -123,7 +123,7 @@ def _having(piece: SharedFrame, queries: Sequence[Query], axis: TimeAxis) -> str
 
 
 def _at(values: Sequence[object], kind: str, index: str) -> str:
-    """The entry of a table at a position, as one literal that the optimizer grouping_sets."""
+    """SQL of the entry of a table at a position; the table is one literal, which Spark folds."""
     return f"element_at(from_json({_text(json.dumps(values))}, '{kind}'), {index} + 1)"
 
 

@@ -29,9 +29,9 @@ from weft.spark.results.wide import wide_table
 class Results(Mapping[str, DataFrame]):
     """The answers of a loom. `results["name"]` has the plain Spark query's columns and rows.
 
-    Nothing is computed before a DataFrame is used. The combined partials that several queries are
-    read from are persisted (memory and disk) at their first use, so that reading 256 queries one
-    by one runs the shared job once; `unpersist()` releases them, as does leaving a `with` block.
+    Nothing is computed before a DataFrame is used. Combined partials that several queries use are
+    persisted (memory and disk) at their first use, so that reading 256 queries one by one runs the
+    shared job once; `unpersist()` releases them, as does leaving a `with` block.
     """
 
     def __init__(self, batch: Batch, *, persist: bool) -> None:
@@ -58,7 +58,7 @@ class Results(Mapping[str, DataFrame]):
 
     @texts_as_written
     def answers(self, name: str) -> DataFrame:
-        """A query's answers, before what its statement makes of them."""
+        """A query's answers, without its statement's SQL over them."""
         number, query = self._find(name)
         piece = self.batch.pieces[number]
         if isinstance(piece, Direct):
@@ -77,8 +77,8 @@ class Results(Mapping[str, DataFrame]):
     def all(self) -> DataFrame:
         """Every answer in one long table: `query`, `window`, the keys, the aggregates by name.
 
-        A column is null for queries that have none of its name. Where queries give one name to
-        different types, each type has its own column, `name_type`, so that nothing is cast.
+        A column is null for queries that do not have it. If queries use one name for different
+        types, each type has its own column, `name_type`, so that nothing is cast.
         """
         return long_table(
             [self._piece(number) for number in range(len(self.batch.pieces))], self.batch.axis
@@ -101,9 +101,9 @@ class Results(Mapping[str, DataFrame]):
         """One row per key and instant, one column per query and aggregate: a feature table.
 
         An instant is a time at which a window of any of the queries is complete. Each column has
-        the answer of the query's newest window that is complete by then, null where the key has
-        no row in that window: what was known at that instant, and nothing later. Columns are
-        named by aggregate and range (`value_1h`), or `query_aggregate` where that is not unique.
+        the answer of the query's newest window that is complete by then, null if the key has no
+        row in that window: only what was known at that instant. Columns are named by aggregate and
+        range (`value_1h`), or `query_aggregate` if that is not unique.
         """
         names = list(self) if queries is None else list(queries)
         asked = [self._find(name)[1] for name in names]
@@ -123,12 +123,12 @@ class Results(Mapping[str, DataFrame]):
         )
 
     def persist(self) -> Results:
-        """Keep the combined partials from their first use on."""
+        """Persist the combined partials from their first use on."""
         self._persist = True
         return self
 
     def unpersist(self) -> None:
-        """Let go of what was kept."""
+        """Release the persisted partials."""
         for frame in self._kept.values():
             frame.unpersist()
         self._kept.clear()
@@ -148,7 +148,7 @@ class Results(Mapping[str, DataFrame]):
         return f"Results({', '.join(map(repr, self))})"
 
     def _repr_html_(self) -> str:
-        """What was asked, for notebooks; nothing is computed for it."""
+        """The queries as a table, for notebooks; computes nothing."""
         asked = [query for _, query in self._place.values()]
         rows = [
             {
@@ -179,8 +179,9 @@ class Results(Mapping[str, DataFrame]):
         if not self._persist or isinstance(piece, Direct):
             return piece.frame
         if number not in self._kept:
-            # Spark takes plans over one folder for equal, whatever files it has by then. What is
-            # kept must serve nobody else: a run over more files would get these answers.
+            # Spark treats plans over one folder as equal even if its files have changed. The
+            # cached frame must not be reused by other runs: one over more files would get these
+            # answers. So make the plan unique.
             own = piece.frame.where(F.lit(uuid.uuid4().hex).isNotNull())
             self._kept[number] = own.persist(StorageLevel.MEMORY_AND_DISK)
         return self._kept[number]

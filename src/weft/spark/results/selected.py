@@ -1,4 +1,4 @@
-"""What a statement selects of its query's answers."""
+"""The columns that a statement selects from its query's answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft.spark.as_written import as_written
 
 
 def selected(frame: DataFrame, query: Query) -> DataFrame:
-    """The columns of SELECT, under the names that it gives; else all that answers have."""
+    """The columns of SELECT under their names there; without SELECT, all columns."""
     if query.shown is None:
         return frame
     with as_written(frame.sparkSession):

@@ -1,7 +1,7 @@
-"""Answers of a batch in which a query that fails, fails alone.
+"""Answers of a batch in which a failing query does not affect the others.
 
-Queries that share a job fail together. When that happens they are asked one by one, as the plain
-Spark queries that they stand for, until the culprit is found; the rest are shared again without it.
+Queries that share a job fail together. When that happens, their plain Spark queries are run one by
+one until the failing one is found; the others are shared again without it.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Made = TypeVar("Made")
 
 
 class Failed(Exception):
-    """A query cannot be answered, whoever shares its work."""
+    """A query cannot be answered, not even alone."""
 
 
 class SoundResults:
-    """The results of a loom's queries, each asked for in turn."""
+    """The results of a loom's queries, used one after the other."""
 
     def __init__(self, loom: Loom, options: dict[str, Any]) -> None:
         self.loom, self.options = loom, options
@@ -42,13 +42,13 @@ class SoundResults:
         self._results.unpersist()
 
     def all(self) -> Results:
-        """All of them at once, as they are."""
+        """The results of all queries at once, without this handling of failures."""
         return self._results
 
     def use(self, query: Query, work: Callable[[DataFrame, bool], Made]) -> Made:
-        """Do something with a query's answers; `Failed` if it is the query's own fault that none.
+        """Do something with a query's answers; raises `Failed` if the query itself fails.
 
-        `work` is given the answers, and whether it may have begun with them before.
+        `work` gets the answers, and whether it may already have been called with them.
         """
         again = False
         if not self._apart:

@@ -23,9 +23,9 @@ _SHORT = {"day": "d", "hour": "h", "minute": "m", "second": "s", "millisecond": 
 def wide_table(
     answers: Sequence[tuple[Query, DataFrame]], keys: list[str], axis: TimeAxis
 ) -> DataFrame:
-    """What was known at each instant at which some window was complete."""
+    """The answers that were known at each instant at which some window was complete."""
     # Every answer becomes a row (keys, instant) with one column filled: a struct of its end and
-    # its aggregates, so that an answer can be told from an older one that is still the newest.
+    # its aggregates; the end tells whether the newest answer is that of the newest window.
     frames = []
     for position, (_, frame) in enumerate(answers):
         end = F.expr(axis.edge_units("window.`end`"))
@@ -73,7 +73,7 @@ def _values(answer: tuple[Query, DataFrame]) -> list[Column]:
 
 
 def _names(answers: Sequence[tuple[Query, DataFrame]]) -> list[list[str]]:
-    """`aggregate_range`, or `query_aggregate` where that is not unique."""
+    """`aggregate_range`, or `query_aggregate` if that is not unique."""
     named = [[f"{agg}_{short(query.window)}" for agg in query.aggs] for query, _ in answers]
     often = Counter(name for some in named for name in some)
     return [

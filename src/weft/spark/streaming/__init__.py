@@ -1,4 +1,4 @@
-"""A stream through one stateful operator: what of it needs pyspark.
+"""The part of a stream with one stateful operator that needs pyspark.
 
-What workers do (`weft.engine`, `weft.stream.micro_batch`) needs none, and is tested without Spark.
+The workers' code (`weft.engine`, `weft.stream.micro_batch`) does not, and is tested without Spark.
 """

@@ -1,9 +1,9 @@
-"""As-of answers: the state of a micro-batch that is done, read by Spark's own state reader.
+"""As-of answers: reads the state of a committed micro-batch with Spark's state reader.
 
     checkpoint --state reader--> pieces by bucket --AnswerFromState--> answers --lowered--> AsOf
 
-A micro-batch that is committed never changes, so whoever reads it neither waits for the stream nor
-is seen by it. The pieces are read, combined and lowered by the code that answers micro-batches.
+The state of a committed micro-batch never changes, so readers neither wait for the stream nor
+disturb it. The pieces are read, combined and lowered by the same code that answers micro-batches.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ from weft.stream.catalogue import Catalogue, Entry
 from weft.stream.instants import shown_instant
 
 PATIENCE = 30.0
-"""Seconds to wait for Spark's commit of a micro-batch that was delivered a moment ago."""
+"""Seconds to wait for Spark's commit of a micro-batch that was just delivered."""
 _REMEMBERED, _LARGEST = 16, 64 * 1024 * 1024
-"""Answers that are kept for others who ask of the same micro-batch, and bytes of each at most."""
+"""The size of the cache of answers of the last micro-batch, and the limit of each in bytes."""
 _AS_THEY_ARE = {(str, T.StringType), (int, T.IntegerType), (int, T.LongType), (bool, T.BooleanType)}
-"""Values that are keys of a type as they are."""
+"""The Python types of values that need no cast to be keys of a Spark type."""
 
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """A stream as whoever asks sees it: its queries, what they compile to, where answers go."""
+    """A stream, as readers need it: its queries, their compiled form, and where answers go."""
 
     catalogue: Catalogue
     compiled: Compiled
     sink: Mapping[str, Any] | None
-    """`kind` and `path` of the sink, from which answers of closed windows are read."""
+    """The `kind` and `path` of the sink, from which answers of closed windows are read."""
 
 
 class StateReader:
@@ -70,7 +70,7 @@ class StateReader:
         self._commits = Folder(checkpoint).sub("commits")
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[Any, ...], tuple[float, AsOf]] = OrderedDict()
-        """Answers, and when they were begun to be read."""
+        """Answers, and when reading them began."""
 
     def answer(
         self,
@@ -82,7 +82,7 @@ class StateReader:
         batch: int | None = None,
         max_age: str | timedelta | None = None,
     ) -> AsOf:
-        """The answers to a query's window, of the groups with these keys; see `Running.answer`."""
+        """The answers of a query's window for groups with these keys; see `Running.answer`."""
         age = None if max_age is None else _seconds(max_age)
         with as_written(self.spark):
             entry = _entry(asked.catalogue, name)
@@ -93,10 +93,10 @@ class StateReader:
                 found = self._newest(asked, entry, question, batch)
         return found if wanted is None else replace(found, table=only_groups(found.table, wanted))
 
-    # What is asked.
+    # The request.
 
     def _units(self, query: Query, at: At | None) -> int | None:
-        """A time as units of the axis."""
+        """A time in units of the axis."""
         if at is None:
             return None
         if isinstance(query.window, Session):
@@ -107,11 +107,11 @@ class StateReader:
         return units_at(self.spark, self.axis, at)
 
     def _one_row(self) -> DataFrame:
-        """A row for values to be computed in; Spark does so without a job."""
+        """A frame of one row for computing values; Spark does that without a job."""
         return self.spark.sql("SELECT 1")
 
     def _keys(self, asked: SinkQuery, keys: Mapping[str, Any]) -> pa.Table | None:
-        """A row with the keys that are wanted, in the form in which groups have them."""
+        """A row with the requested keys, in the form in which groups have them."""
         if not keys:
             return None
         names = asked.keys or [field.name for field in asked.schema if field.name != "window"]
@@ -126,7 +126,7 @@ class StateReader:
         return pa.table(found)
 
     def _key(self, name: str, value: Any, kind: T.DataType, arrow: pa.Schema) -> pa.Array:
-        """A key's value; text is read as Spark's CAST reads it."""
+        """A key's value; strings are parsed as by Spark's CAST."""
         type_ = arrow.field(name).type
         if value is None or (type(value), type(kind)) in _AS_THEY_ARE:
             return pa.array([value], type_)
@@ -142,7 +142,7 @@ class StateReader:
         return typed(row.column(0).combine_chunks(), type_)
 
     def _last_batch(self, least: int) -> int:
-        """The last micro-batch that Spark has done with, which is `least` or a later one."""
+        """The last micro-batch that Spark has committed, which must be at least `least`."""
         ends = time.monotonic() + PATIENCE
         while True:
             done = max((int(n) for n in self._commits.names() if n.isdigit()), default=-1)
@@ -157,12 +157,12 @@ class StateReader:
             raise EngineError(f"micro-batch {least} is not done yet: ask again in a moment")
         return done
 
-    # What is answered.
+    # The answer.
 
     def _recent(
         self, asked: Asked, entry: Entry, question: Question, age: float | None
     ) -> AsOf | None:
-        """The last answer to the same, if it was read no longer ago than that."""
+        """The last answer to the same question, if it is not older than `age`."""
         if age is None:
             return None
         same = asked.catalogue.number, entry.number, question.at
@@ -173,7 +173,7 @@ class StateReader:
         return None
 
     def _newest(self, asked: Asked, entry: Entry, question: Question, batch: int | None) -> AsOf:
-        """The answer as of a micro-batch, by default the last."""
+        """The answer as of a micro-batch, by default the last one."""
         began = time.monotonic()
         if batch is None:
             batch = self._last_batch(asked.catalogue.batch - 1)
@@ -184,7 +184,7 @@ class StateReader:
                 f"{since} on, and the last one was {batch}: ask when rows have come"
             )
         place = asked.catalogue.number, batch, entry.number, question.at
-        with self._lock:  # who asks for the same at once waits, and finds it
+        with self._lock:  # concurrent callers with the same question wait, and find the answer
             if place in self._known:
                 found = self._known.pop(place)[1]
             else:
@@ -238,7 +238,7 @@ class StateReader:
     def _check(
         self, query: Query, question: Question, window: WindowAt | None, moment: Moment
     ) -> None:
-        """Refuse what neither the state nor the sink has."""
+        """Refuse windows that are neither in the state nor in the sink."""
         if question.windows.session:
             return
         if window is None or moment.max_event_time is None:
@@ -257,7 +257,7 @@ class StateReader:
             )
 
     def _final(self, asked: Asked, entry: Entry, window: WindowAt, frontier: int) -> pa.Table:
-        """The answers of a closed window, from where they were delivered to."""
+        """The answers of a closed window, read from the sink."""
         sink, name = asked.sink or {}, entry.query.name
         answered = asked.compiled.answered[entry.number]
         has_window = "window" in answered.arrow.names
@@ -282,14 +282,14 @@ class StateReader:
 
 
 def _seconds(max_age: Duration) -> float:
-    """How old an answer may be."""
+    """The maximum age of an answer, in seconds."""
     if isinstance(max_age, int) or (age := parse_duration(max_age, "max_age")) < 0:
         raise EngineError(f"max_age={max_age!r}: accepted are '5 seconds' and a timedelta")
     return age / 1e6
 
 
 def _entry(catalogue: Catalogue, name: str) -> Entry:
-    """The query that is asked for, if the state can answer it."""
+    """The entry of the requested query; an error if the state cannot answer it."""
     if catalogue.settings.engine != "operator":
         raise EngineError(
             "engine='rewrite' keeps its state in Spark's own operators, which as-of answers cannot "
@@ -343,7 +343,7 @@ def _question(asked: Asked, entry: Entry, at: int | None) -> Question:
 
 
 def _only(compiled: Compiled, entry: Entry) -> Compiled:
-    """What is compiled, without the other queries, so that nothing is done for them."""
+    """The compiled form without the other queries, so that nothing is computed for them."""
     mine = {entry.number, *_numbers(compiled, entry.number)}
     return replace(
         compiled,

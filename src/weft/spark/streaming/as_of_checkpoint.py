@@ -1,4 +1,4 @@
-"""As-of answers from a checkpoint, in another process than the stream's: `weft ask`."""
+"""As-of answers from a checkpoint, in a process other than the stream's: `weft ask`."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def answer_from(
     keys: Mapping[str, Any] | None = None,
     sink: Mapping[str, Any] | None = None,
 ) -> AsOf:
-    """What `Running.answer` gives, for a stream that need not run.
+    """The result of `Running.answer`, for a stream that need not be running.
 
-    `sink` has the sink's `kind` and `path`, by default those that the stream last posted.
+    `sink` has the sink's `kind` and `path`, by default those in the stream's last status.
     """
     known = RowsFile(checkpoint).read()
     done = [int(n) for n in Folder(checkpoint).sub("commits").names() if n.isdigit()]
@@ -47,7 +47,7 @@ def answer_from(
 
 
 def note_rows(df: DataFrame, checkpoint: str) -> None:
-    """Leave the form of a stream's rows in its checkpoint."""
+    """Store the schema of a stream's rows in its checkpoint."""
     conf = df.sparkSession.conf
     told = {name: value for name in SETTINGS if (value := conf.get(name, None)) is not None}
     RowsFile(checkpoint).write(df.schema.jsonValue(), told)

@@ -1,12 +1,12 @@
-"""Rows of another form than when the stream last ran: what goes on rightly, and what is refused.
+"""Schema changes of a stream's rows between runs: which are accepted, and which are refused.
 
-    column that no query reads: added, dropped, another type   goes on
-    column of predicates only: another type                    goes on: state has what they said
-    key or argument: another type                              refused: state has the old one
+    column that no query reads: added, dropped, another type   accepted
+    column of predicates only: another type                    accepted: state has only results
+    key or argument: another type                              refused: state has the old type
     column that a query reads: dropped or renamed              refused
 
-A key of another type would fall into another bucket and be two groups; an argument of another type
-is kept in another form, and its answers may not fit those that the sink has.
+A key of another type would hash to another bucket and form two groups; an argument of another type
+has partials of another type, and its answers may not match those in the sink.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from weft.stream.rows_file import RowsFile
 
 
 def check_rows(df: DataFrame, axis: TimeAxis, checkpoint: str, queries: Sequence[Query]) -> None:
-    """Refuse rows that the state of some query cannot take, by its name and the column's."""
+    """Refuse rows that do not fit the state of some query; the error names query and column."""
     known = RowsFile(checkpoint).read_if_there()
-    if known is None:  # the checkpoint of an older release
+    if known is None:  # a checkpoint of an older release
         return
     schema = T.StructType.fromJson(known["schema"])
     before, now = _columns(schema), _columns(df.schema)
@@ -69,11 +69,11 @@ def _check_there(
 
 
 def _kept_of(query: Query) -> list[str]:
-    """What state has of a query: its keys, and the arguments of its aggregates."""
+    """The expressions of a query that affect its state: its keys and its aggregates' arguments."""
     arguments = [arg for call in query.calls for arg in call.args]
     return list(dict.fromkeys([*(key.expression for key in query.keys), *arguments]))
 
 
 def _columns(schema: T.StructType) -> dict[str, str]:
-    """Types by column, whatever may be null in them."""
+    """Types by column, ignoring nullability."""
     return {field.name.lower(): field.dataType.simpleString() for field in schema.fields}

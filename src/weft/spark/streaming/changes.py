@@ -1,4 +1,4 @@
-"""Queries that come and go on a checkpoint, whether a stream runs on it or not."""
+"""Changes of the queries on a checkpoint, whether its stream is running or not."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from weft.sinks import Sink
 
 Way = Literal["running", "stored"]
-"""A change was made by the running stream, or written for the next one that starts."""
+"""Whether a change was made by the running stream, or written for its next start."""
 Rows = Callable[[], "tuple[DataFrame, TimeAxis, Sink | None]"]
-"""Gives the stream's rows and sink, to check a query on if no stream runs."""
+"""Returns the stream's rows and sink, to check a query if the stream is not running."""
 
 
 def stored(checkpoint: str) -> Catalogue:
@@ -44,12 +44,12 @@ def stored(checkpoint: str) -> Catalogue:
 def change_queries(
     checkpoint: str, asked: Sequence[Change], rows: Rows | None = None, *, timeout: float = 120.0
 ) -> tuple[Way, dict[str, Any]]:
-    """Make some changes, all or none; returns by whom, and since when they hold.
+    """Make some changes, all or none; returns by whom they were made, and when they took effect.
 
     Changes are those of `Running.apply`, with queries as JSON values.
     """
     catalogue = stored(checkpoint)
-    Burst.of(catalogue, asked)  # what is wrong with it is said here
+    Burst.of(catalogue, asked)  # raises if a change is invalid
     if is_running(checkpoint):
         requests = Requests(checkpoint)
         return "running", requests.wait(requests.ask_all(asked), timeout)
@@ -66,10 +66,10 @@ def add_with_history(
     *,
     timeout: float = 120.0,
 ) -> tuple[Way, dict[str, Any]]:
-    """Add queries and their rows from before the stream's own; returns by whom, and since when.
+    """Add queries with the rows before the stream's own; returns by whom, and when it took effect.
 
-    The shards are made here, by a Spark of this process, and the stream goes on meanwhile. If that
-    fails, the queries are taken out again.
+    The shards are computed by a Spark session of this process while the stream continues. If that
+    fails, the queries are dropped again.
     """
     from weft.spark.streaming.compile import compile_catalogue
     from weft.spark.streaming.history import check_history, write_history
@@ -88,7 +88,7 @@ def add_with_history(
         return change_queries(checkpoint, history_changes(places), timeout=timeout)
     except BaseException:
         drops = [{"op": "drop", "name": name} for name in wholes(queries)]
-        with suppress(Exception):  # what went wrong first is told
+        with suppress(Exception):  # report the first error, not this one
             change_queries(checkpoint, drops, timeout=timeout)
         raise
 
@@ -96,12 +96,12 @@ def add_with_history(
 def _checked(
     catalogue: Catalogue, asked: Sequence[Change], checkpoint: str, rows: Rows | None
 ) -> Catalogue:
-    """The catalogue after a change, whose new queries can run on the rows."""
+    """The catalogue after a change, after checking that its new queries can run on the rows."""
     progress = ProgressFile(checkpoint).read()
     burst = Burst.of(catalogue, asked)
     if not burst.added or rows is None:
         return burst.made_of(catalogue, progress, {})
-    from weft.spark.calendars import in_session  # Spark is needed only from here on
+    from weft.spark.calendars import in_session  # Spark is not needed before this point
     from weft.spark.streaming.compile import argument_types, compile_catalogue
 
     df, axis, sink = rows()
@@ -116,7 +116,7 @@ def _checked(
 def preview(
     checkpoint: str, asked: Sequence[Change], rows: Rows, *, timeout: float = 120.0
 ) -> tuple[Way, list[str]]:
-    """What changes would ask for that the running stream does not project; an error if amiss."""
+    """What changes need that the running stream does not project; an error if they are invalid."""
     catalogue = stored(checkpoint)
     Burst.of(catalogue, asked)
     if is_running(checkpoint):
@@ -133,7 +133,7 @@ def drop_query(checkpoint: str, name: str, *, timeout: float = 120.0) -> Way:
 
 
 def pause_query(checkpoint: str, name: str, *, timeout: float = 120.0) -> Way:
-    """Hold a query's answers back; what it needs is kept up to date all the while."""
+    """Stop a query's answers; its state is kept up to date."""
     return change_queries(checkpoint, [{"op": "pause", "name": name}], timeout=timeout)[0]
 
 

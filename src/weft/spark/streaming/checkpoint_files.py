@@ -1,8 +1,8 @@
-"""How Spark writes the files of a checkpoint on a local disk: without processes to look at them.
+"""Makes Spark write checkpoint files on a local disk without starting processes.
 
-Spark's own choice asks Hadoop whether a path is a link, for which Hadoop, lacking its native
-library, runs `readlink`: dozens of processes a micro-batch, a third of the time of a small one. The
-other of Spark's two ways writes and renames the same files, and asks the operating system.
+Spark's default file manager asks Hadoop whether a path is a link, for which Hadoop without its
+native library runs `readlink`: dozens of processes per micro-batch, a third of the time of a small
+one. Spark's other file manager writes and renames the same files through the operating system.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _PACKAGES = (
 
 
 def file_settings(spark: SparkSession, checkpoint: str) -> dict[str, str]:
-    """Settings for a stream with this checkpoint; none where Spark's choice or the user's holds."""
+    """Settings for a stream with this checkpoint; empty if Spark's or the user's choice is kept."""
     system, _ = locate(checkpoint)
-    jvm = getattr(spark, "_jvm", None)  # Spark Connect has none to ask
+    jvm = getattr(spark, "_jvm", None)  # there is none on Spark Connect
     if jvm is None or not isinstance(system, fs.LocalFileSystem) or spark.conf.get(SETTING, None):
         return {}
     names = [f"{package}.FileSystemBasedCheckpointFileManager" for package in _PACKAGES]

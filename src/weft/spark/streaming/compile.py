@@ -1,4 +1,4 @@
-"""A catalogue over a DataFrame: what to project natively, and what to tell the workers."""
+"""Compiles a catalogue over a DataFrame: to a native projection, and to the workers' program."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from weft.stream.tree_schema import TreeSchema
 
 @dataclass(frozen=True, eq=False)
 class Finishing:
-    """A query whose answers are SQL over its own and its parts'."""
+    """A query whose answers are SQL over the answers of itself and of its parts."""
 
     numbers: tuple[int, ...]
     """The query's number, and those of its parts, in the order of the SQL's tables."""
@@ -52,32 +52,32 @@ class Finishing:
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """Everything that a stream runs by under one catalogue."""
+    """The compiled form of one catalogue: everything that a stream needs to run it."""
 
     program: Program
     lowerings: Lowerings
     answered: dict[int, SinkQuery]
     lowered_in_sql: dict[int, OutputSql]
-    """Queries that leave the operator as partials, for Spark SQL to lower."""
+    """Queries of which the operator emits partials, which Spark SQL lowers."""
     finishes: dict[int, Finishing]
     """Queries whose answers are SQL over answers."""
     menu: Menu
-    """What is projected for it, among other things."""
+    """The stream's projection, which includes what this catalogue needs."""
     askers: dict[str, dict[str | None, set[str]]]
-    """By expression and the rows that it is evaluated on, the names of the queries that ask."""
+    """By expression and by the predicate of the rows it is evaluated on, the queries' names."""
 
     @property
     def holding(self) -> tuple[int, ...]:
-        """The queries whose answers are held until their outer windows are whole."""
+        """The queries whose answers are held until their outer windows are complete."""
         return _holding(self.finishes)
 
     @property
     def deployed(self) -> tuple[Program, Lowerings]:
-        """What workers need to know."""
+        """What workers need: the program and the lowerings."""
         return self.program, self.lowerings
 
     def bounded(self, catalogue: Catalogue) -> Compiled:
-        """The same for a catalogue that differs in limits and pauses only."""
+        """The same for a catalogue that differs only in limits and pauses."""
         settled = {"number": catalogue.number, **_bounds(catalogue, self.holding)}
         return replace(self, program=replace(self.program, **settled))
 
@@ -89,7 +89,7 @@ class Compiled:
 
 
 def argument_types(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> dict[str, str]:
-    """Spark's names of the types of the queries' arguments; refuses what cannot run, by name."""
+    """The names of the Spark types of the queries' arguments; an error if a query cannot run."""
     with as_written(df.sparkSession):
         return check_queries(df, axis, queries)
 
@@ -97,10 +97,10 @@ def argument_types(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> d
 def compile_catalogue(
     catalogue: Catalogue, df: DataFrame, axis: TimeAxis, menu: Menu | None = None
 ) -> Compiled:
-    """Work out the workers' program and the types of the answers.
+    """Compute the workers' program and the types of the answers.
 
-    What has to be projected is added to the menu. A query that cannot run on the DataFrame is
-    refused here, by name.
+    Expressions to project are added to the menu. An error names a query that cannot run on the
+    DataFrame.
     """
     with as_written(df.sparkSession):
         return _compiled(catalogue, menu or Menu.of(df, axis))
@@ -155,7 +155,7 @@ def _compiled(catalogue: Catalogue, menu: Menu) -> Compiled:
 
 
 def _finishes(catalogue: Catalogue, menu: Menu) -> dict[int, Finishing]:
-    """The queries whose answers are SQL over answers; refused where a stream has none."""
+    """The queries whose answers are SQL over answers; an error if this stream cannot have any."""
     entries = {entry.query.name.casefold(): entry for entry in catalogue.entries}
     queries = {name: entry.query for name, entry in entries.items()}
     found = {}
@@ -189,7 +189,7 @@ def _holding(finishes: Mapping[int, Finishing]) -> tuple[int, ...]:
 
 
 def _bounds(catalogue: Catalogue, holding: Collection[int]) -> dict[str, Any]:
-    """What workers may do for which queries; those that hold answers make them while paused."""
+    """The limits and the silent queries; queries whose answers are held compute them if paused."""
     queries = {entry.number: entry.query for entry in catalogue.entries}
     return {
         "bounds": Bounds.of(queries, catalogue.settings.limits),
@@ -198,7 +198,7 @@ def _bounds(catalogue: Catalogue, holding: Collection[int]) -> dict[str, Any]:
 
 
 def explain_finals(plan: Plan, df: DataFrame, axis: TimeAxis, finals: str) -> list[str]:
-    """Which structures a new stream of this plan would answer its windows by, and why."""
+    """The structures with which a new stream of this plan would answer its windows, and why."""
     watermark = "0" if axis.kind == "integer" else "0 seconds"
     settings = Settings(axis.column, axis.kind, watermark, (0,), 1, "append", finals=finals)
     types = argument_types(df, axis, plan.queries)
@@ -207,7 +207,7 @@ def explain_finals(plan: Plan, df: DataFrame, axis: TimeAxis, finals: str) -> li
 
 
 def _check_finals(program: Program, catalogue: Catalogue) -> None:
-    """Refuse a structure that cannot serve some query, by the query's name."""
+    """Refuse a structure that cannot serve some query; the error names the query."""
     names = {entry.number: entry.query.name for entry in catalogue.entries}
     for tree in program.stores:
         for lane in () if tree.is_session else lanes(tree.services):
@@ -219,7 +219,7 @@ def _check_finals(program: Program, catalogue: Catalogue) -> None:
 
 
 def _grows(kind: pa.DataType) -> bool:
-    """Whether values of a type may be of any size.
+    """Whether values of a type have no size limit.
 
     >>> [_grows(kind) for kind in (pa.float64(), pa.bool_(), pa.string(), pa.list_(pa.int8()))]
     [False, False, True, True]
@@ -237,7 +237,7 @@ class _StoreColumns:
 
 
 def _users(store: TreeSchema, entries: Sequence[Entry]) -> list[Query]:
-    """The queries that are answered from a store, for some of their windows at least."""
+    """The queries that are answered from a store, at least for some of their windows."""
     return [
         entry.query
         for entry in entries
@@ -258,7 +258,7 @@ def _columns(
     def column(
         sql: str, asking: Sequence[Query], where: str | None = None, *, normal: bool = False
     ) -> str:
-        """What some queries ask for, of the rows that they take."""
+        """The column of an expression that some queries need, on the rows that satisfy them."""
         guards = [q.predicate if where is None else both(q.predicate, where) for q in asking]
         for guard, query in zip(guards, asking, strict=True):
             askers.setdefault(sql, {}).setdefault(guard, set()).add(query.name)
@@ -346,7 +346,7 @@ def _services(store: TreeSchema, entries: Sequence[Entry]) -> list[QueryWindows]
 
 
 def _is_lowered_here(output: Output, store: TreeSchema) -> bool:
-    """Whether Arrow code makes an output: one call, and none that Spark's time zone decides on."""
+    """Whether Arrow code lowers an output: a single call, independent of Spark's time zone."""
     if not output.is_plain:
         return False
     kinds = {(store.types or {}).get(arg, "") for arg in output.calls[0].args}

@@ -1,4 +1,4 @@
-"""What becomes of a micro-batch: its answers go to the sink, and its figures are kept."""
+"""Delivers a micro-batch: its answers go to the sink, and its metrics are recorded."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from weft.stream.usage import Excess, excesses_after
 
 
 class Delivery:
-    """Delivers the micro-batches of a stream, under the versions that they ran under."""
+    """Delivers the micro-batches of a stream, each by the version that it ran with."""
 
     def __init__(
         self,
@@ -39,21 +39,21 @@ class Delivery:
         self._guard, self._pausing, self._lost = guard, pausing, lost
         self._file, self._held = ProgressFile(checkpoint), HeldAnswers(checkpoint)
         self.progress = self._file.read()
-        """How far the stream has come."""
+        """The progress of the stream."""
         self.tally = Tally(ledger=LedgerFile(checkpoint).read())
         self.log = BatchLog()
         self._excesses: list[Excess] = []
         self._stream: str | None = None
 
     def deliver(self, frame: DataFrame, number: int) -> None:
-        """Take a micro-batch to the sink, and note what it did and how far the stream is."""
+        """Deliver a micro-batch to the sink, and record its metrics and the stream's progress."""
         began, clock = time.perf_counter(), time.time_ns() // 1000
         self._guard.check_clock(clock, self.progress.clock)
         version, axis = self._versions.at(number), self._versions.axis
         catalogue, compiled = version.catalogue, version.compiled
         silent = catalogue.silent(number)
-        unasked = silent - set(compiled.holding)  # what is held is made meanwhile
-        if unasked:  # the operator makes no such answers; the rewrite engine does
+        unasked = silent - set(compiled.holding)  # answers to hold are computed even if paused
+        if unasked:  # the operator does not compute these; the rewrite engine does
             frame = frame.where(f"query NOT IN ({', '.join(map(str, sorted(unasked)))})")
         if not compiled.holding:
             self._held.clear()
@@ -75,7 +75,7 @@ class Delivery:
             figures = self._versions.sink.deliver(batch)
         if self._lost is not None:
             self._lost.deliver(number, version, figures, self._pausing.is_set)
-        for one in figures:  # an answer that was held back was not given
+        for one in figures:  # do not count answers that were not delivered
             one["answers"] = {q: n for q, n in one["answers"].items() if int(q) not in silent}
         progress = self.progress.at_least(
             greatest(one["high"] for one in figures),
@@ -92,7 +92,7 @@ class Delivery:
         self._excesses = excesses_after(catalogue, figures, self.tally.recent)
 
     def _log(self, number: int) -> None:
-        """Note how the stream stands after a micro-batch."""
+        """Log the state of the stream after a micro-batch."""
         tally, catalogue = self.tally, self._versions.catalogue
         held = [tally.store(store.number) for store in catalogue.stores]
         done = BatchDone(
@@ -109,14 +109,14 @@ class Delivery:
         self.log.delivered(done)
 
     def taken(self) -> list[Excess]:
-        """The queries that the last micro-batch found over a limit: told once."""
+        """The queries that exceeded a limit in the last micro-batch; returned only once."""
         found, self._excesses = self._excesses, []
         return found
 
     def _identity(self) -> str:
-        """Spark's name for the stream, which it keeps in the checkpoint from the start on.
+        """Spark's id of the stream, which it stores in the checkpoint at the start.
 
-        Read there because the first micro-batch may come before `start` has returned its handle.
+        It is read there because the first micro-batch may run before `start` returns its handle.
         """
         if self._stream is None:
             system, path = locate(self._checkpoint)

@@ -1,6 +1,6 @@
-"""Answers that Spark SQL made, on their way back among the operator's own.
+"""Converts answers that Spark SQL computed back to the form of the operator's output.
 
-Workers load this file: what it imports, each of them has to load.
+Workers import this module, so its imports must be few.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Encode:
             ]
             table = pa.table(arrays, schema=self.schema)
             context = TaskContext.get()
-            partition = 0 if context is None else context.partitionId()  # files are named by it
+            partition = 0 if context is None else context.partitionId()  # used in file names
             yield pa.RecordBatch.from_pydict(
                 {
                     "query": pa.array([self.query], pa.int32()),

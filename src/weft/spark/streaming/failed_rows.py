@@ -1,7 +1,7 @@
-"""The rows of a micro-batch on which a query failed: found by trying halves of them, some of all.
+"""Finds rows of a micro-batch on which a query failed, by bisection; some of them, not all.
 
-What is tried is what a query evaluates for every row: its predicate, keys and arguments. A query
-that failed at an aggregate, such as a sum that overflows, did not fail on any row, and has none.
+What is tried are the expressions that a query evaluates for every row: its predicate, keys and
+arguments. A query that failed in an aggregate, such as a sum that overflows, has no failed rows.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from weft.query.query import Query
 from weft.stream.halving import Stretch, failing_numbers
 
 MOST = 100
-"""Rows of a query that are looked for."""
+"""Most rows to find per query."""
 _TRIES = 200
-"""Spark jobs that a query's rows may take to find."""
+"""Most Spark jobs for finding the rows of a query."""
 _ROW = "weft_row"
 _PARTITION = 33
-"""Bits of `monotonically_increasing_id` that number the rows of a partition."""
+"""The number of bits of `monotonically_increasing_id` that number the rows in a partition."""
 
 
 def failed_rows(
@@ -33,9 +33,9 @@ def failed_rows(
     use: Callable[[DataFrame], None],
     is_over: Callable[[], bool],
 ) -> None:
-    """Hand `use` the rows on which some queries fail, each `described` with their names.
+    """Pass the rows on which some queries fail to `use`, each `described` with their names.
 
-    At most `MOST` of each query; not called if there are none.
+    At most `MOST` rows per query; `use` is not called if there are none.
     """
     numbered = rows.withColumn(_ROW, F.monotonically_increasing_id()).persist()
     try:
@@ -69,14 +69,14 @@ def _fails(frame: DataFrame, is_over: Callable[[], bool]) -> bool:
     try:
         frame.write.format("noop").mode("overwrite").save()
     except (PySparkException, Py4JJavaError):
-        if is_over():  # what is cancelled fails, and is no row's fault
+        if is_over():  # cancelled jobs fail too, but not because of a row
             raise
         return True
     return False
 
 
 def evaluated(rows: DataFrame, query: Query) -> DataFrame:
-    """Whatever a query evaluates for a row, of the rows on which it does."""
+    """All expressions that a query evaluates per row, on the rows on which it does so."""
     taken = rows if query.where is None else rows.where(F.expr(query.where))
     columns = [F.expr(key.native) for key in query.keys]
     for call in (call for output in query.outputs for call in output.calls):

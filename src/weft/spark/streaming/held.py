@@ -1,10 +1,10 @@
-"""Answers that wait until the outer window that they go into is whole (`stream.outer_window`).
+"""Holds answers until the outer window that they go into is complete (`stream.outer_window`).
 
     micro-batch 7: answers  --write--> <checkpoint>/weft/held/<query>/edge=<end>/batch=7
-    micro-batch 9: the watermark passes <end>  --read--> all that is held for it
+    micro-batch 9: the watermark passes <end>  --read--> all answers held for it
 
-What a micro-batch holds and releases depends on nothing but its answers, its watermark and that of
-the micro-batch before, so it does the same when it is run again.
+What a micro-batch holds and releases depends only on its answers, its watermark and that of the
+micro-batch before, so it is repeatable.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PARTITIONS = ("edge", "batch")
 
 
 class HeldAnswers:
-    """What a checkpoint holds, at one micro-batch after the other."""
+    """The answers held in a checkpoint, processed one micro-batch after the other."""
 
     def __init__(self, checkpoint: str) -> None:
         self._root = f"{checkpoint.rstrip('/')}/weft/held"
@@ -34,10 +34,10 @@ class HeldAnswers:
         self._frontier: int | None = None
 
     def begin(self, batch: int, frontier: int | None, numbers: Collection[int]) -> None:
-        """Begin a micro-batch with the watermark that it closes windows by.
+        """Begin a micro-batch, given the watermark by which it closes windows.
 
-        What earlier ones released, and what is held for other queries than these, is removed: they
-        are gone.
+        Removes answers that earlier micro-batches released, and those of queries not in `numbers`,
+        which were dropped.
         """
         self._is_clear = False
         known: dict[int, int | None] = {}
@@ -58,7 +58,7 @@ class HeldAnswers:
                     self._remove(f"{number}/edge={edge}")
 
     def clear(self) -> None:
-        """Remove whatever is held: no query needs it."""
+        """Remove all held answers, because no query needs them."""
         if not self._is_clear:
             for number in self._numbers():
                 self._remove(str(number))
@@ -67,12 +67,12 @@ class HeldAnswers:
     def exchange(
         self, number: int, answers: DataFrame, edge: str, *, has_any: bool = True
     ) -> DataFrame | None:
-        """Hold a query's new answers, each until an edge; give those that are due, if any are.
+        """Hold a query's new answers, each until an edge; return those that are due, or None.
 
-        `edge` is SQL of a long over an answer. Unless it `has_any`, nothing is written.
+        `edge` is SQL of a long over an answer. Nothing is written unless `has_any`.
         """
         spark, path = answers.sparkSession, f"{self._root}/{number}"
-        schema = T.StructType(  # by place: names may be any, and `edge` too
+        schema = T.StructType(  # columns by position, because a query may use any name, even `edge`
             [T.StructField(f"c{at}", f.dataType) for at, f in enumerate(answers.schema)]
         )
         schema = nullable_schema(schema)

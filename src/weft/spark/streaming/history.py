@@ -1,9 +1,9 @@
-"""History for queries that come late: the shards of rows before the seam, a file for every bucket.
+"""History for queries added later: the shards of rows before the seam, a file for every bucket.
 
     history --the stream's projection--> rows --the stream's pre-aggregation--> parcels by task
         --merged by bucket--> <checkpoint>/weft/history/PLACE/BUCKET.parcel
 
-The operator takes a bucket's file in with the first micro-batch that knows of it (decision 0022).
+The operator merges a bucket's file in the first micro-batch whose program names it (decision 0022).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _WRITTEN = "bucket int, rows long"
 
 @dataclass(frozen=True)
 class Gather:
-    """For `applyInArrow`: the parcels of a bucket merged to one, and written."""
+    """For `applyInArrow`: merges the parcels of a bucket to one, and writes it."""
 
     program: Program
     location: str
@@ -68,7 +68,7 @@ class Gather:
         return pa.table({"bucket": pa.array([bucket], pa.int32()), "rows": pa.array([rows])})
 
     def _merged(self, number: int, tables: Sequence[pa.Table]) -> pa.Table:
-        """A store's shards of all tasks, one for every slice, fragment and group."""
+        """A store's shards of all tasks, merged to one per slice, fragment and group."""
         store = next(store for store in self.program.stores if store.number == number)
         joined = pa.concat_tables(tables).combine_chunks()
         by = [SLICE, FRAGMENT, *(key.column for key in store.schema.keys)]
@@ -79,7 +79,7 @@ class Gather:
 
 
 def check_history(df: DataFrame, axis: TimeAxis, stream: DataFrame) -> None:
-    """Refuse what cannot be the history of a stream, before anything is done."""
+    """Refuse a DataFrame that cannot be the history of a stream, before anything is done."""
     if df.isStreaming:
         raise EngineError("history= is a batch DataFrame, and this one is streaming")
     ours, theirs = ({f.name.lower(): f for f in frame.schema.fields} for frame in (stream, df))
@@ -97,7 +97,7 @@ def check_history(df: DataFrame, axis: TimeAxis, stream: DataFrame) -> None:
 
 
 def last_time(df: DataFrame, axis: TimeAxis) -> int | None:
-    """The time of the last row; None if there is none."""
+    """The time of the latest row; None if there is none."""
     found = df.selectExpr(f"max({axis.units()})").collect()[0][0]
     return None if found is None else int(found)
 
@@ -110,9 +110,9 @@ def write_history(
     checkpoint: str,
     names: Sequence[str],
 ) -> dict[str, str]:
-    """Write the shards of queries that wait for history; returns where, by name in lower case.
+    """Write the shards of queries that wait for history; returns the places by lower-case name.
 
-    `catalogue` and `compiled` are those of the stream, under which the queries wait.
+    `catalogue` and `compiled` are those of the stream in which the queries wait.
     """
     asked = {name.lower() for name in names}
     waiting = [e for e in catalogue.entries if e.waiting and e.query.name.lower() in asked]
@@ -136,12 +136,12 @@ def write_history(
         with as_written(df.sparkSession):
             _write(df, axis, part, compiled, f"{checkpoint.rstrip('/')}/weft/history/{place}")
         found.update({entry.query.name.lower(): place for entry in users})
-    # One of which no open window reaches back before the seam needs none.
+    # A query none of whose open windows starts before the seam needs no history.
     return {entry.query.name.lower(): "none" for entry in waiting} | found
 
 
 def tidy_history(checkpoint: str, catalogues: Sequence[Catalogue]) -> None:
-    """Remove what no store of any of these catalogues needs."""
+    """Remove histories that no store of these catalogues needs."""
     stores = [store for catalogue in catalogues for store in catalogue.stores]
     needed = {store.history[0] for store in stores if store.history is not None}
     folder = Folder(checkpoint).sub("weft").sub("history")
@@ -165,11 +165,11 @@ def _write(
     projected = projected_rows(menu, len(program.labels), rows)
     parcels = projected.mapInArrow(Preaggregate(every), SPARK_SCHEMA)
     gather = Gather(every, location)
-    # A lambda, because Spark counts the arguments of a method with `self`.
+    # A lambda, because Spark would count `self` as an argument of a method.
     merged_by_bucket = parcels.groupBy(BUCKET).applyInArrow(lambda table: gather(table), _WRITTEN)
     written = merged_by_bucket.collect()
     folder = Folder(location)
-    for label in set(program.labels) - {row[0] for row in written}:  # no task had any rows
+    for label in set(program.labels) - {row[0] for row in written}:  # if no task had any rows
         folder.write_bytes(history_file(label), Parcel(None, 0).to_bytes())
 
 

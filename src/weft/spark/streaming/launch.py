@@ -15,26 +15,26 @@ from weft.spark.streaming.checkpoint_files import file_settings
 from weft.stream.trigger import Trigger
 
 STATE_STORE = {
-    # The only store that transformWithState runs on.
+    # The only state store that transformWithState supports.
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),
-    # Commits of a micro-batch write what changed instead of a snapshot.
+    # Commits of a micro-batch write only changes instead of a snapshot.
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
 _CONF = {
     **STATE_STORE,
-    # Batches of Arrow rows large enough that aggregating them pays.
+    # Arrow batches that are large enough for efficient aggregation.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",
-    # Told to workers through their environment, by some operators only: with it, Spark would start
-    # a second daemon with workers of its own, and load into it what the first one has.
+    # Only some operators pass this setting to workers, through the environment: with it, Spark
+    # would start a second daemon with separate workers, which would import everything again.
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
 }
 _NO_EMPTY = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
 _SOURCES = 5.0
-"""Seconds that Spark may take to make the sources of a stream."""
-# Spark asks for the size of the Arrow batch after every row, which takes longer than writing the
-# row, unless the bound is this one. It is lifted where the number of rows is bound enough.
+"""Seconds that Spark may take to create the sources of a stream."""
+# With any smaller limit, Spark computes the size of the Arrow batch after every row, which takes
+# longer than writing the row. Used if limiting the number of rows is enough.
 _UNBOUND = {"spark.sql.execution.arrow.maxBytesPerBatch": str(2**31 - 1)}
 
 
@@ -51,13 +51,14 @@ def launch(
 ) -> StreamingQuery:
     """Start a Spark query; `narrow` says that its rows cannot be large.
 
-    If it is `eager`, a micro-batch closes its windows itself, and needs none without rows after it.
+    If `eager`, a micro-batch closes its windows itself, so that no micro-batch without rows is
+    needed after it.
     """
     wanted = {**_CONF, "spark.sql.shuffle.partitions": str(partitions)}
     wanted |= (_UNBOUND if narrow else {}) | (_NO_EMPTY if eager else {})
     files = file_settings(source.sparkSession, checkpoint)
-    # The stream runs in a copy of the session, made as it starts; but its sources, which keep logs
-    # of their own, look at the session itself, and Spark makes them a moment later.
+    # The stream runs in a copy of the session that is made when it starts. But its sources, which
+    # write logs, use the settings of the session itself, and are created slightly later.
     with settings(source.sparkSession, wanted | files):
         writer = frame().writeStream.foreachBatch(deliver)
         writer = writer.option("checkpointLocation", checkpoint)
@@ -68,9 +69,9 @@ def launch(
 
 
 def _await_sources(query: StreamingQuery) -> None:
-    """Wait until Spark has made the sources of a query, or it has ended, or too long."""
+    """Wait until Spark has created the sources of a query, or it has ended, or a timeout."""
     until = time.monotonic() + _SOURCES
-    with suppress(Py4JError):  # a Spark that has them elsewhere: the stream is only slower
+    with suppress(Py4JError):  # another Spark may have them elsewhere: the stream is only slower
         execution = query._jsq.streamingQuery()
         while execution.sources().isEmpty() and query.isActive and time.monotonic() < until:
             time.sleep(0.01)
@@ -78,7 +79,7 @@ def _await_sources(query: StreamingQuery) -> None:
 
 @contextmanager
 def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    """A session with some settings, and as it was afterwards."""
+    """Change some settings of a session within this context, and restore them afterwards."""
     conf = spark.conf
     before: dict[str, str | None] = {name: conf.get(name, None) for name in wanted}
     for name, setting in wanted.items():
@@ -99,10 +100,10 @@ def halt(
     timeout: float = 60.0,
     may_stop: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Stop a Spark query between two micro-batches, or in the middle after `timeout`.
+    """Stop a Spark query between two micro-batches, or during one after `timeout`.
 
-    In the middle is safe too: a micro-batch that was not committed is run again. The query is left
-    running until it `may_stop` or has ended by itself.
+    Stopping during a micro-batch is safe too, because an uncommitted one is repeated. The query is
+    not stopped until `may_stop` returns True, unless it ends on its own.
     """
     before = _batch_of(query)
     ends = time.monotonic() + timeout

@@ -1,4 +1,4 @@
-"""What OpenLineage has to know of a stream: its inputs by Spark's own plan, and its queries."""
+"""Describes a stream for OpenLineage: its inputs, from Spark's plan, and its queries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def lineage_of(
     running: Running, transport: Transport, hide: Callable[[str], str]
 ) -> LineageRuns:  # fmt: skip
-    """Tells of the runs of a stream's queries."""
+    """The watcher that sends the runs of a stream's queries."""
     inputs = tuple(inputs_of(running.df))
 
     def describe(name: str) -> Described | None:
@@ -31,7 +31,7 @@ def lineage_of(
 
 
 def described(running: Running, name: str, inputs: tuple[Dataset, ...]) -> Described | None:
-    """A query of a stream; None if none of this name is answered."""
+    """The description of a query of a stream; None if no query of this name is answered."""
     known = {query.name.lower(): query for query in running.queries}
     query = known.get(name.lower())
     answered = running.answered(name)
@@ -48,10 +48,10 @@ def described(running: Running, name: str, inputs: tuple[Dataset, ...]) -> Descr
 
 
 def inputs_of(df: DataFrame) -> list[Dataset]:
-    """Where the rows of a DataFrame come from; one dataset of its own where that cannot be told.
+    """The datasets that a DataFrame reads; a single generic dataset if they are unknown.
 
-    A stream from one place has the columns of the DataFrame, which may be those of messages; of a
-    join, each place has its own.
+    With a single source, the dataset has the columns of the DataFrame, which may be fields of
+    messages; in a join, each dataset has the columns of its source.
     """
     found: list[Dataset] = []
     try:
@@ -59,7 +59,7 @@ def inputs_of(df: DataFrame) -> list[Dataset]:
         for at in range(leaves.size()):
             leaf = leaves.apply(at)
             found.append(Dataset(*_named(leaf), _fields(leaf)))
-    except Exception:  # Spark Connect has no plan to look at
+    except Exception:  # Spark Connect does not expose its plan
         found = []
     if len(found) == 1:
         return [Dataset(found[0].namespace, found[0].name, fields_of(df.schema))]
@@ -73,7 +73,7 @@ def _fields(leaf: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _named(leaf: Any) -> tuple[str, str]:
-    """A leaf of a plan as namespace and name."""
+    """The namespace and name of a plan's leaf."""
     kind = str(leaf.nodeName())
     if kind == "StreamingRelation":
         source = leaf.dataSource()

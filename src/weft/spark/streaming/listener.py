@@ -1,4 +1,4 @@
-"""Spark's own progress reports of a stream, taken as they come."""
+"""Listens to Spark's progress reports of a stream."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from pyspark.sql.streaming.listener import JStreamingQueryListener, StreamingQue
 
 
 class ProgressListener(StreamingQueryListener):
-    """Keeps the last reports of one stream, whichever run of it made them, and why it ended."""
+    """Keeps the last reports of one stream, across its runs, and why it ended."""
 
     def __init__(self) -> None:
         self.identity: str | None = None
         self.last: dict[str, Any] | None = None
         self.recent: deque[dict[str, Any]] = deque(maxlen=240)
-        """Reports that nobody has taken yet."""
+        """Reports that have not been read yet."""
         self.ended: str | None = None
         self.heard: Callable[[dict[str, Any]], None] | None = None
         """Called with every report."""
@@ -48,7 +48,7 @@ class ProgressListener(StreamingQueryListener):
 
     @property
     def _jlistener(self) -> Any:
-        """What Spark's JVM calls, where there is one in reach."""
+        """The object that Spark's JVM calls, if there is a local JVM."""
         if not hasattr(self, "_jlistenerobj"):
             jvm: Any = SparkContext._jvm
             self._jlistenerobj = jvm.PythonStreamingQueryListenerWrapper(_AsText(self))
@@ -56,8 +56,8 @@ class ProgressListener(StreamingQueryListener):
 
 
 class _AsText(JStreamingQueryListener):
-    """Takes reports as one text. As objects they are asked for field by field, hundreds of calls
-    to the JVM for every micro-batch, which takes a fifth of a second of a core."""
+    """Receives reports as JSON. Reading them as objects, field by field, takes hundreds of calls to
+    the JVM for every micro-batch, a fifth of a second of CPU time."""
 
     pylistener: ProgressListener
 
@@ -72,10 +72,10 @@ class _AsText(JStreamingQueryListener):
 
 
 def listen(spark: SparkSession) -> ProgressListener | None:
-    """A listener on the session's streams; None where listeners are not allowed."""
+    """A listener on the session's streams; None if listeners are not allowed."""
     listener = ProgressListener()
     try:
         spark.streams.addListener(listener)
-    except Exception:  # some hosted sessions have no listener bus: status() asks the query instead
+    except Exception:  # some hosted sessions have no listener bus: status() polls the query instead
         return None
     return listener

@@ -1,11 +1,11 @@
-"""Rows that a micro-batch lost, delivered to a folder of their own with the reason.
+"""Delivers the rows that a micro-batch lost to a separate folder, with the reason.
 
-    figures of the buckets --anything lost?--> no: nothing is done
+    metrics of the buckets --anything lost?--> no: nothing is done
         yes --> the micro-batch is read again, natively filtered by the windows that had been
         answered, the queries' predicates and the guard --> Parquet --> manifest
-    a query failed on it --> it is read again, and rows on which the query fails are looked for
+    a query failed on it --> it is read again, and searched for rows on which the query fails
 
-It is done before the micro-batch counts as delivered, so that a crash leaves both or neither.
+This is done before the micro-batch counts as delivered, so that a crash leaves both or neither.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ from weft.stream.late_rows import losers
 from weft.stream.losses import Lost
 
 _WRITING = {
-    # The times of lost rows may be any, also those that other calendars had other dates for.
+    # Lost rows may have any time, including dates that differ between calendars.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
     "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
 }
 LATE = ("count", "deliver")
-"""What becomes of rows that are lost: they are counted, or also delivered to a folder."""
+"""What happens to lost rows: they are counted, or also delivered to a folder."""
 _ONLY_COUNT = "late='count' only counts late rows"
 _STATEFUL = (
     "Aggregate", "Deduplicate", "DeduplicateWithinWatermark", "FlatMapGroupsWithState",
     "FlatMapGroupsInPandasWithState", "TransformWithState", "TransformWithStateInPySpark",
     "GlobalLimit",
 )  # fmt: skip
-"""Spark's names of what remembers rows of earlier micro-batches on a stream."""
+"""Spark's plan nodes that keep state across the micro-batches of a stream, by name."""
 
 
 def check_late(late: str, late_to: str | None, place: object, checkpoint: str) -> None:
-    """Refuse what a start says of lost rows, if it does not go together."""
+    """Refuse options about lost rows that contradict each other."""
     if late not in LATE:
         raise EngineError(f"late={late!r}: accepted are {', '.join(LATE)}")
     if late == "deliver" and late_to is None:
@@ -72,7 +72,7 @@ def check_late(late: str, late_to: str | None, place: object, checkpoint: str) -
 
 
 def check_delivers_late(catalogue: Catalogue) -> None:
-    """Refuse a stream of which nobody knows which rows it loses."""
+    """Refuse a stream whose lost rows cannot be determined."""
     if catalogue.settings.engine == "rewrite":
         raise EngineError(
             "late='deliver': engine='rewrite' leaves late rows to Spark, which does not say which "
@@ -81,7 +81,7 @@ def check_delivers_late(catalogue: Catalogue) -> None:
 
 
 class LostRows:
-    """Delivers what the micro-batches of a stream lose."""
+    """Delivers the rows that the micro-batches of a stream lose."""
 
     def __init__(
         self, df: DataFrame, axis: TimeAxis, guard: Guard, checkpoint: str, path: str
@@ -91,15 +91,15 @@ class LostRows:
         self._schema = lost_schema(df)
         self._df, self._axis, self._checkpoint = df, axis, checkpoint
         self.guard = guard
-        """By which the Spark query that runs sets rows aside: whoever starts it says so."""
+        """The guard of the running Spark query; set by the code that starts it."""
         self.ticks: DataFrame | None = None
-        """Its source of ticks, if it has one."""
+        """The stream's source of ticks, if it has one."""
         self._files = LateFiles(path)
         self._again = True
-        """Whether the next micro-batch may be one that was delivered before."""
+        """Whether the next micro-batch may have been delivered before."""
 
     def open(self) -> None:
-        """Get the folder ready."""
+        """Prepare the folder."""
         self._files.open(self._schema.jsonValue())
 
     def deliver(
@@ -109,11 +109,11 @@ class LostRows:
         figures: Iterable[Mapping[str, Any]],
         is_halting: Callable[[], bool],
     ) -> None:
-        """Deliver what a micro-batch lost, if it lost anything: all of it, once."""
+        """Deliver the rows that a micro-batch lost, if any: all of them, exactly once."""
         lost, again, self._again = Lost.of(figures), self._again, False
         failed = [one.query for one in version.catalogue.failed if one.batch == number]
         if lost is None and not failed:
-            if again and self._files.has(number):  # set aside then, by an earlier clock
+            if again and self._files.has(number):  # delivered then, by an earlier clock
                 self._files.begin(number)
                 self._files.commit(number)
             return
@@ -179,9 +179,9 @@ class LostRows:
 def lost_frame(
     df: DataFrame, axis: TimeAxis, guard: Guard, version: Version, lost: Lost, number: int
 ) -> DataFrame:
-    """The rows of a stream that a micro-batch lost, with why and to which queries.
+    """The rows of a stream that a micro-batch lost, with the reason and the queries.
 
-    To be read in a micro-batch of the same clock, by which the guard goes.
+    Must be read in a micro-batch with the same clock, because the guard depends on it.
     """
     catalogue, units = version.catalogue, axis.units()
     is_ahead = F.expr(guard.condition(units)) if lost.ahead else F.lit(False)
@@ -211,11 +211,11 @@ def _texts(values: Iterable[str]) -> Column:
 
 
 def lost_schema(df: DataFrame) -> StructType:
-    """The schema of lost rows; refused if Parquet cannot hold it."""
+    """The schema of lost rows; an error if Parquet cannot store it."""
     schema = StructType(list(df.schema.fields))
     schema.add(REASON, StringType()).add(QUERIES, ArrayType(StringType())).add(BATCH, LongType())
     known: set[str] = set()
-    for field in schema.fields[::-1]:  # weft's own are first
+    for field in schema.fields[::-1]:  # weft's own columns come first
         name = field.name.lower()
         if name in known:
             raise EngineError(
@@ -232,8 +232,8 @@ def lost_schema(df: DataFrame) -> StructType:
 
 
 def refuse_stateful(df: DataFrame) -> None:
-    """Refuse a DataFrame that remembers earlier rows: read again it would not give the same."""
-    if not hasattr(df, "_jdf"):  # Spark Connect does not tell; reading again fails there
+    """Refuse a stateful DataFrame, which would not give the same rows if it is read again."""
+    if not hasattr(df, "_jdf"):  # unknown on Spark Connect, where reading again fails
         return
     todo = [df._jdf.queryExecution().analyzed()]
     while todo:

@@ -1,4 +1,4 @@
-"""Answers that Spark SQL makes on their way: expressions over aggregates, and SQL over answers."""
+"""Computes answers in Spark SQL at delivery: expressions over aggregates, and SQL over answers."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def lowered_frame(
     silent: frozenset[int] = frozenset(),
     is_halting: Callable[[], bool] = lambda: False,
 ) -> Iterator[DataFrame]:
-    """The operator's output with every query's answers as they should be.
+    """The operator's output with every query's final answers.
 
-    Without expressions over aggregates and SQL over answers (or under the rewrite engine, which
-    lowers them itself) that is the output as it is. With some, it is kept for the time of the
-    micro-batch, because it may be computed only once. Without `held` and a `batch`, there are none
-    for outer windows.
+    Without expressions over aggregates and SQL over answers (or with the rewrite engine, which
+    lowers them itself) that is the unchanged output. Otherwise the output is persisted during the
+    micro-batch, because it may be computed only once. Without `held` and a `batch`, queries with
+    outer windows get no answers.
     """
     made_here = {*compiled.lowered_in_sql}
     made_here.update(number for one in compiled.finishes.values() for number in one.numbers)
@@ -65,7 +65,7 @@ def lowered_frame(
         apart = making.answered({row[0] for row in ours}, silent)
         frames = [kept.where(f"query NOT IN ({listed})")]
         for number, made in apart.items():
-            # By place: mapInArrow takes a dot in a name for the way to a field.
+            # Columns by position, because mapInArrow parses a dot in a name as a field access.
             apart[number] = made.toDF(*(f"c{at}" for at in range(len(made.columns))))
             encode = Encode(number, compiled.answered[number].arrow)
             frames.append(apart[number].mapInArrow(encode, COLUMNS))
@@ -80,14 +80,14 @@ def lowered_frame(
 
 
 def _frontier(kept: DataFrame) -> int | None:
-    """The watermark that a micro-batch closed windows by, as its buckets tell."""
+    """The watermark by which a micro-batch closed windows, from its buckets' reports."""
     rows = kept.where(f"query = {FIGURES}").select("payload").collect()
     return greatest(json.loads(row["payload"])["watermark"] for row in rows)
 
 
 @dataclass(frozen=True, eq=False)
 class _Making:
-    """The answers of one micro-batch that are made in SQL."""
+    """The answers of one micro-batch that are computed in SQL."""
 
     kept: DataFrame
     axis: TimeAxis
@@ -97,7 +97,7 @@ class _Making:
     is_halting: Callable[[], bool]
 
     def answered(self, present: set[int], silent: frozenset[int]) -> dict[int, DataFrame]:
-        """By number, those of the queries that have any in this micro-batch."""
+        """By number, the answers of the queries that have any in this micro-batch."""
         made = {}
         for number in self.compiled.answered:
             finishing = self.compiled.finishes.get(number)
@@ -115,7 +115,7 @@ class _Making:
         return made
 
     def _answers(self, number: int) -> DataFrame:
-        """A query's answers, before SQL over them."""
+        """A query's answers, without SQL over them."""
         compiled, query = self.compiled, self._entry(number).query
         arrow = compiled.lowerings.by_query[number].schema
         rows = self.kept.where(f"query = {number}").select("payload").coalesce(1)
@@ -133,7 +133,7 @@ class _Making:
         return complete(parts, self.axis, entries)
 
     def _due(self, finishing: Finishing, outer: Outer, present: set[int]) -> Answers | None:
-        """The answers of a statement's queries whose outer windows are whole; None: none are."""
+        """The answers of a statement's queries whose outer windows are complete; None if none."""
         if self.held is None:
             return None
         entries = [self._entry(number) for number in finishing.numbers]
@@ -167,7 +167,7 @@ class _Making:
 
 
 def whole(answers: Answers, axis: TimeAxis, entries: Sequence[Entry], outer: Outer) -> Answers:
-    """Answers of a statement's queries, of those outer windows that all of them have all of."""
+    """The answers of a statement's queries in outer windows that are complete for all of them."""
     since = whole_by(entries)
     if since is None:
         return answers
@@ -176,9 +176,9 @@ def whole(answers: Answers, axis: TimeAxis, entries: Sequence[Entry], outer: Out
 
 
 def complete(answers: Answers, axis: TimeAxis, entries: Sequence[Entry]) -> Answers:
-    """Answers of a statement's queries, of those windows that all of them have answers of.
+    """The answers of a statement's queries in windows that are complete for all of them.
 
-    One that came while the stream ran may have to wait longer for its first whole window.
+    Queries that were added to the running stream differ in their first complete window.
     """
     since = complete_by(entries) if len(entries) > 1 else None
     if since is None:
@@ -190,7 +190,7 @@ def complete(answers: Answers, axis: TimeAxis, entries: Sequence[Entry]) -> Answ
 def _tell_apart(
     error: Exception, frames: Mapping[int, DataFrame], is_halting: Callable[[], bool]
 ) -> None:
-    """Say whose answers cannot be made, if that can be told, and an error does not say it."""
+    """If an error names no query, find those whose answers cannot be computed, and raise that."""
     if blamed(str(error)) or place_of(str(error)) is not None:
         return
     guilty = failing({str(number): frame for number, frame in frames.items()}, is_halting)

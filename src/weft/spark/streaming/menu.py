@@ -1,7 +1,7 @@
-"""What a stream projects, and what Spark has said of it: queries that need no more come and go.
+"""The menu: what a stream projects, with cached results of Spark's analysis.
 
-Spark fixes the projection when a stream starts. A change that asks for nothing else holds from the
-next micro-batch on; for one that does the stream is started again.
+Spark fixes the projection when a stream starts. A change that needs nothing else takes effect in
+the next micro-batch; for any other change the stream is restarted.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from weft.spark.streaming.projection import Projection
 from weft.spark.verify.native import native
 
 _DIVIDED = 256
-"""Sets of predicates whose fragments are remembered: most trees are as they were before a change,
-and it is looked at before it is made."""
+"""Most sets of predicates whose fragment plans are cached: a change leaves most trees unchanged,
+and is checked before it is made."""
 
 
 @dataclass
 class Menu:
-    """The columns that tasks are given, and the types of everything that was ever asked for."""
+    """The columns that tasks get, and the types of all expressions that were ever needed."""
 
     df: DataFrame
     axis: TimeAxis
@@ -44,28 +44,28 @@ class Menu:
     buckets: dict[tuple[str, ...], str] = field(default_factory=dict)
     """By columns of keys, the column with a row's bucket."""
     bucketed: dict[tuple[str, ...], str] = field(default_factory=dict)
-    """The same by the expressions of the keys."""
+    """The same by expressions of keys."""
     wide: set[str] = field(default_factory=set)
     """Columns whose values are aggregated."""
     checked: set[str] = field(default_factory=set)
-    """Queries that can run on the rows, by their own text."""
+    """Queries that are known to run on the rows, by their text."""
     shapes: dict[tuple[object, ...], tuple[T.StructType, pa.Schema]] = field(default_factory=dict)
-    """The schemas of answers, as Spark and as Arrow has them."""
+    """The schemas of answers, in Spark and in Arrow."""
     forms: dict[tuple[object, ...], Form] = field(default_factory=dict)
-    """What SQL over answers makes of them."""
+    """The forms of the results of SQL over answers."""
     divided: dict[tuple[str, ...], FragmentPlan] = field(default_factory=dict)
-    """How the fragments of some predicates are found, for the last that were asked for."""
+    """The fragment plans of the sets of predicates that were used last."""
 
     @classmethod
     def of(cls, df: DataFrame, axis: TimeAxis, offer: Sequence[str] = ()) -> Menu:
-        """A menu with what is offered beyond what queries ask for."""
+        """A menu with the expressions that are offered in addition to those of the queries."""
         menu = cls(df, axis, Projection(df, {}))
         if offer:
             menu._offer(offer)
         return menu
 
     def copy(self) -> Menu:
-        """The same, to try out a change on; what Spark has said is common to both."""
+        """A copy for trying out a change; both share the cached results of Spark's analysis."""
         return Menu(
             self.df,
             self.axis,
@@ -99,7 +99,7 @@ class Menu:
             self.bucket({sql: self.projection.column(sql, normal=True)})
 
     def check(self, queries: Sequence[Query]) -> None:
-        """Refuse, by name, queries that cannot run on the rows; learn the types in the others."""
+        """Refuse queries that cannot run on the rows, by name; cache the types of the others."""
         limits.check_queries(queries)
         check_calendars(self.df, self.axis, queries)
         new = {_asks(query): query for query in queries}
@@ -110,7 +110,7 @@ class Menu:
             self.checked.update(new)
 
     def types_of(self, expressions: Sequence[str]) -> Mapping[str, str]:
-        """Spark's names of the types of some expressions, as far as they have one."""
+        """The names of the Spark types of some expressions; those without a type are left out."""
         known = self.projection.inner
         asked = [sql for sql in expressions if sql not in known]
         if asked:
@@ -129,7 +129,7 @@ class Menu:
         return self.divided[asked]
 
     def bucket(self, keys: Mapping[str, str]) -> str | None:
-        """The column with the bucket of rows by some keys; None where one bucket holds all.
+        """The column with the bucket of rows by some keys; None if one bucket holds all rows.
 
         The keys are given with the columns that hold them.
         """
@@ -141,7 +141,7 @@ class Menu:
         return name
 
     def hashed(self) -> list[tuple[str, list[str]]]:
-        """The columns with a row's bucket, each of some columns in a form that has a hash."""
+        """The columns with a row's bucket, each with the hashable SQL of the columns it is from."""
         types = self.projection.types()
         return [
             (name, [_hashed(key, types[key]) for key in keys])
@@ -149,8 +149,8 @@ class Menu:
         ]
 
     def answers(self, query: Query) -> tuple[T.StructType, pa.Schema]:
-        """The schema of a query's answers, that of the plain query, also as Arrow has it."""
-        # Queries with equal keys and outputs have equal schemas: Spark is asked once for each.
+        """The schema of a query's answers (that of the plain query), in Spark and in Arrow."""
+        # Queries with equal keys and outputs have equal schemas: Spark analyses each shape once.
         shape: tuple[Any, ...] = (
             query.window.slide > query.window.range,
             isinstance(query.window, Session),
@@ -159,13 +159,13 @@ class Menu:
         )
         if shape not in self.shapes:
             if isinstance(query.window, Session) and query.window.maximum:
-                query = query.over(Session.of_micros(query.window.gap))  # plain Spark has that one
+                query = query.over(Session.of_micros(query.window.gap))  # Spark has no maximum
             schema = nullable_schema(native(self.df, self.axis, query).schema)
             self.shapes[shape] = schema, arrow_schema(schema)
         return self.shapes[shape]
 
     def finished(self, query: Query, parts: Mapping[str, Query]) -> Form:
-        """The form of what a query's SQL makes of its answers and of those of its parts."""
+        """The form of the result of a query's SQL over its answers and those of its parts."""
         finish = query.finish
         assert finish is not None
         missing = next((name for name in finish.parts if name.casefold() not in parts), None)
@@ -179,7 +179,7 @@ class Menu:
         return self.forms[shape]
 
     def beyond(self, other: Menu) -> list[str]:
-        """What this has to project and another does not."""
+        """The expressions that this menu projects and another does not."""
         more = [c.sql for c in self.projection.columns[len(other.projection.columns) :]]
         more += [
             f"a hash of {', '.join(keys)}" for keys in self.bucketed if keys not in other.bucketed
@@ -188,11 +188,11 @@ class Menu:
 
 
 def _hashed(key: str, kind: T.DataType) -> str:
-    """A key as something that Spark hashes; it hashes no maps."""
+    """A key in a form that Spark can hash, which maps are not."""
     return f"to_json(struct({key}))" if "map<" in kind.simpleString() else key
 
 
 def _asks(query: Query) -> str:
-    """What of a query Spark has an opinion on."""
+    """The text of a query that Spark's analysis depends on."""
     told = query.to_dict()
     return str([told[part] for part in ("aggs", "where", "by", "having", "trusted")])

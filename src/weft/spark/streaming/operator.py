@@ -1,7 +1,7 @@
-"""The stateful operator: what Spark calls for every bucket of a micro-batch.
+"""The stateful operator, which Spark calls for every bucket of a micro-batch.
 
-Spark runs a fresh Python process whenever a stream is started, to ask for the operator's state:
-so this file, which that process loads, imports next to nothing, and the work is elsewhere.
+Whenever a stream starts, Spark runs a new Python process to read the operator's state schema. That
+process imports this module, so it imports almost nothing, and the work is done elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Operator(StatefulProcessor):
-    """Neither the state nor the output's columns depend on the queries: these come and go."""
+    """State and output columns do not depend on the queries, so that these can change."""
 
     work: MicroBatches | None = None
 
@@ -34,7 +34,7 @@ class Operator(StatefulProcessor):
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self.handle = handle
-        # As types and not as text, which every task would have the JVM parse.
+        # As types instead of text, which the JVM would parse in every task.
         name = StructType([StructField("name", StringType())])
         data = StructType([StructField("data", BinaryType())])
         self.pieces = handle.getMapState("pieces", name, data)
@@ -67,7 +67,7 @@ class Operator(StatefulProcessor):
             yield found
 
     def _renew_timer(self, old: int | None, milliseconds: int) -> None:
-        """A timer just past the watermark: every advance of the watermark calls every bucket."""
+        """Set a timer just past the watermark, so that its every advance calls every bucket."""
         if old is not None and old > milliseconds:
             return
         if old is not None:
@@ -76,7 +76,7 @@ class Operator(StatefulProcessor):
 
 
 class Preaggregation:
-    """For `mapInArrow`: rows to parcels, by the program and the clock of the micro-batch."""
+    """For `mapInArrow`: makes parcels from rows, by the micro-batch's program and clock."""
 
     def __init__(self, programs: Lookup, guard: Guard) -> None:
         self.programs, self.guard = programs, guard
@@ -92,7 +92,7 @@ class Preaggregation:
 
 
 def batch_number() -> int:
-    """The micro-batch that the task is of; the same when it is run again."""
+    """The number of the task's micro-batch; the same if it is repeated."""
     context = TaskContext.get()
     number = None if context is None else context.getLocalProperty("streaming.sql.batchId")
     if number is None:
@@ -101,7 +101,7 @@ def batch_number() -> int:
 
 
 class _State:
-    """A map state as the bucket's key-value store."""
+    """Adapts a map state to the bucket's key-value store."""
 
     def __init__(self, pieces: Any) -> None:
         self._pieces = pieces

@@ -21,19 +21,19 @@ class OutputSql:
     """SQL over the columns `start`, `k0`, ... and `p0_total`, ... of one query."""
 
     inner: str
-    """The column in which the partials lie meanwhile; no name of the query's."""
+    """The temporary column that holds the partials; its name is not one of the query's."""
     outputs: tuple[tuple[str, str], ...]
-    """Name and SQL of each output."""
+    """The name and SQL of each output."""
     having: str | None
 
     def applied(self, frame: DataFrame, axis: TimeAxis, query: Query, number: int = 0) -> DataFrame:
         """The plain query's columns and rows, from its combined partials.
 
-        By `number` an error of Spark's tells whose it is.
+        `number` identifies the query in Spark's errors.
         """
         columns = [("window", axis.of_query(query.window))]
         columns += [(key.name, f"k{at}") for at, key in enumerate(query.keys)]
-        # The partials go into one column, so that no name of the query's can mean one of theirs.
+        # The partials are moved into one column, so that the query's names cannot clash with them.
         named = frame.selectExpr(
             f"struct(*) AS {self.inner}", *(f"{sql} AS {quote(name)}" for name, sql in columns)
         )
@@ -48,7 +48,7 @@ class OutputSql:
 def output_sql(
     query: Query, store: TreeSchema, names: Mapping[Part, Sequence[str]], types: Mapping[str, str]
 ) -> OutputSql:
-    """How Spark SQL makes the query's answers of its partials."""
+    """The Spark SQL that computes the query's answers from its partials."""
 
     taken = {name.casefold() for name in (*query.aggs, *(key.name for key in query.keys))}
     inner = "weft_partials"

@@ -15,15 +15,15 @@ from weft.stream.deployment import Lookup
 from weft.stream.future_rows import Guard
 
 _EVENT = "weft_event"
-# The operator drops rows that are behind the watermark, before any window could take them. It is
-# given a time that is never behind; pandas' nanoseconds end in 2262.
+# Spark's operator drops rows behind the watermark before weft sees them. So it gets a time that is
+# never behind; pandas' nanoseconds end in 2262.
 _NEVER_LATE = "TIMESTAMP'2260-01-01 00:00:00'"
 
 
 def delay_ms(watermark: str, axis: TimeAxis) -> int:
     """The delay of Spark's watermark in milliseconds.
 
-    On an integer axis Spark's only says that time goes on: the operator keeps the true one.
+    On an integer axis Spark's watermark only signals progress: the operator computes the true one.
     """
     if axis.kind == "integer":
         return 0
@@ -31,10 +31,10 @@ def delay_ms(watermark: str, axis: TimeAxis) -> int:
 
 
 def squeezed(units: str) -> str:
-    """SQL that maps integers to fewer, ascending with them: those up to 2**42 as they are.
+    """SQL of a monotonic map of integers to a smaller range; those up to 2**42 are unchanged.
 
-    Beyond, 2**21 of them become one, so that all up to 2**62 are milliseconds before the time that
-    is never late.
+    Beyond that, 2**21 integers map to one, so that all up to 2**62 are milliseconds before the time
+    that is never late.
     """
     near, step = 2**42, 2**21
     return (
@@ -44,7 +44,7 @@ def squeezed(units: str) -> str:
 
 
 def projected_rows(menu: Menu, buckets: int, df: DataFrame) -> DataFrame:
-    """What tasks are given of rows: their times, what is on the menu, and their buckets."""
+    """The columns of rows that tasks get: time, the expressions on the menu, and buckets."""
     axis = menu.axis
     units = axis.units()
     return (
@@ -68,19 +68,19 @@ def answers_frame(
     guard: Guard,
     ticks: DataFrame | None = None,
 ) -> DataFrame:
-    """Every query's answers, and the operator's figures: columns that no query changes.
+    """Every query's answers, and the operator's metrics, in columns independent of the queries.
 
-    `ticks` are parcels that come from no rows, of a stream whose time may go on without any.
+    `ticks` are parcels without rows, for a stream whose event time may advance without rows.
     """
     axis = menu.axis
     delay = delay_ms(watermark, axis)
     projected = projected_rows(menu, buckets, menu.df)
     parcels = projected.mapInArrow(Preaggregation(programs, guard), SPARK_SCHEMA)
-    if ticks is not None:  # behind the rows, whose sources are then the first in Spark's log
+    if ticks is not None:  # after the rows, so that the rows' sources come first in Spark's log
         parcels = parcels.unionAll(ticks)
-    # Spark's watermark asks for nothing but the latest time, which a parcel knows of its rows: put
-    # behind it, the watermark costs nothing per row. It begins at the epoch, where a task without
-    # rows, or with none that the guard lets through, leaves it.
+    # Spark's watermark needs only the latest time, which each parcel has for its rows: on parcels
+    # instead of rows, the watermark costs nothing per row. It begins at the epoch; a task without
+    # rows, or whose rows were all set aside, does not advance it.
     latest = f"coalesce({MAX_EVENT_TIME}, 0L)"
     event = f"timestamp_micros({latest})"
     if axis.kind == "integer":

@@ -2,10 +2,10 @@
 
 Spark evaluates everything here, so that types, casts, nulls and errors are Spark's own:
 
-- an argument, filter or key that can fail on some row is evaluated only on rows that one of its
-  queries takes: `sum(100 / x) ... WHERE x <> 0` becomes `CASE WHEN x <> 0 THEN 100 / x END`;
-- keys and distinct values are in the form in which Spark groups them: one NaN, one zero, maps
-  sorted by key, at any depth.
+- an argument, filter or key that can fail on some row is evaluated only on rows that satisfy one of
+  its queries: `sum(100 / x) ... WHERE x <> 0` becomes `CASE WHEN x <> 0 THEN 100 / x END`;
+- keys and distinct values are normalised as Spark's grouping does: one NaN, one zero, maps sorted
+  by key, at any depth.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ class Projection:
 
     df: DataFrame
     inner: dict[str, str]
-    """Spark's names of the types of expressions, and of what they are made of."""
+    """The names of the Spark types of expressions and of their subexpressions."""
     columns: list[Column] = field(default_factory=list)
     held: dict[tuple[str, bool], list[Column]] = field(default_factory=dict)
-    """By expression and form, the columns that hold it, perhaps on some rows only."""
+    """By expression and form, the columns that hold it, possibly only on some rows."""
     given: dict[str, T.DataType] = field(default_factory=dict)
-    """The type that Spark gives each column, which may have fields that are never null."""
+    """The type that Spark gives each column, which may have non-nullable fields."""
     probes: tuple[Column, ...] = ()
-    """Columns that nobody reads, evaluated before the others to see which of them fails."""
+    """Unused columns that are evaluated before the others to find out which of them fails."""
 
     def copy(self) -> Projection:
-        """The same, to try out what else would have to be projected; types are common to both."""
+        """A copy for trying out what else must be projected; both share the types."""
         held = {place: list(columns) for place, columns in self.held.items()}
         return Projection(self.df, self.inner, list(self.columns), held, dict(self.given))
 
     def column(self, sql: str, guards: Sequence[str | None] = (), *, normal: bool = False) -> str:
         """The column that holds an expression, evaluated only where one of the guards is true.
 
-        A guard of None is a query that takes every row; `normal` is for what is compared for being
-        equal: keys, and what is counted as distinct.
+        A guard of None is a query without a predicate; `normal` is for values that are compared for
+        equality: keys, and values that are counted as distinct.
         """
         wanted = None
         if guards and None not in guards and self.may_raise(sql):
@@ -59,7 +59,7 @@ class Projection:
         form = normal and self._has_forms(sql)
         held = self.held.setdefault((sql, form), [])
         for column in held:
-            # On more rows than asked for is as good: no query looks at the others.
+            # A column that is evaluated on more rows will do: queries ignore the other rows.
             if column.guards is None or (wanted is not None and wanted <= column.guards):
                 return column.name
         held.append(Column(f"c{len(self.columns)}", sql, wanted, form))
@@ -75,11 +75,11 @@ class Projection:
         return kind is None or any(sign in kind for sign in ("float", "double", "map<"))
 
     def known(self, sql: str, *, normal: bool = False) -> str:
-        """A column that was asked for before."""
+        """A column that was requested before."""
         return self.held[sql, normal and self._has_forms(sql)][0].name
 
     def types(self) -> dict[str, T.DataType]:
-        """The Spark type of every column; Spark is asked once for each."""
+        """The Spark type of every column, each analysed once."""
         new = [column for column in self.columns if column.name not in self.given]
         if new:
             frame = self.df.select(*(F.expr(self._guarded(c)).alias(c.name) for c in new))
@@ -89,7 +89,7 @@ class Projection:
     def _guarded(self, column: Column) -> str:
         if column.guards is None:
             return column.sql
-        # A guard that can fail keeps its order: Spark takes what occurs twice out of AND.
+        # A guard that can fail keeps its order: Spark moves repeated subexpressions out of AND.
         shields = (shielded(read_expression(g), self.inner.get) for g in sorted(column.guards))
         taken = " OR ".join(f"coalesce({write(shield)}, false)" for shield in shields)
         return f"CASE WHEN {taken} THEN {column.sql} END"
@@ -110,7 +110,7 @@ class Projection:
 
 
 def is_compared(part: Part) -> bool:
-    """Whether a part's arguments are compared for being equal."""
+    """Whether a part's arguments are compared for equality."""
     return part.kind in ("set", "counts")
 
 
@@ -124,9 +124,9 @@ def both(guard: str | None, where: str) -> str:
 
 
 def normal_key(sql: str, kind: T.DataType, depth: int = 0) -> str:
-    """SQL of a value as Spark groups it: every NaN is one, -0.0 is 0.0, maps are sorted by key.
+    """SQL of a value normalised for grouping: one NaN, -0.0 as 0.0, maps sorted by key.
 
-    At any depth.
+    This applies at any depth.
 
     >>> normal_key("k", T.StringType())
     'k'
@@ -162,7 +162,7 @@ _BY_KEY = "(a, b) -> CASE WHEN a.key < b.key THEN -1 WHEN a.key > b.key THEN 1 E
 
 
 def _needs_normal_form(kind: T.DataType) -> bool:
-    """Whether equal values of a type may look different."""
+    """Whether equal values of a type may have different representations."""
     if isinstance(kind, T.ArrayType):
         return _needs_normal_form(kind.elementType)
     if isinstance(kind, T.StructType):
@@ -175,7 +175,7 @@ def _cast(sql: str, kind: T.DataType) -> str:
 
 
 def _written(kind: T.DataType) -> str:
-    """A type in SQL; what is not said to be without nulls may have some.
+    """A type in SQL, without NOT NULL, so that everything is nullable.
 
     >>> _written(T.ArrayType(T.StructType([T.StructField("a b", T.IntegerType())])))
     'ARRAY<STRUCT<`a b`: int>>'

@@ -1,8 +1,8 @@
-"""Reading a micro-batch again: by a stream beside the first one, with the same offsets.
+"""Reads a micro-batch again, in a second stream with the same offsets.
 
 A source gives the same rows for the same offsets, which Spark relies on after a crash. So a stream
-that starts on a copy of the log finds a micro-batch that was begun and not committed, and runs it:
-with the rows that it had, and by the clock that it had. It ends with it, and nothing is kept.
+that starts on a copy of the log finds a micro-batch that was begun but not committed, and runs it
+with the same rows and the same clock. Then it ends, and nothing of it is kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from weft.spark.streaming.launch import settings
 
 _LOGS = ("offsets", "commits")
 _LAST = 2
-"""Entries of a log that are needed: what it is to read lies between the last two offsets."""
+"""The number of log entries needed: the rows to read are between the last two offsets."""
 
 
 def read_again(
@@ -34,12 +34,12 @@ def read_again(
     ticks: DataFrame | None = None,
     is_over: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Hand `use` the rows of the micro-batch that Spark has begun and not committed.
+    """Pass the rows of the micro-batch that Spark has begun but not committed to `use`.
 
-    `frame` is a stream over the same source without any state, and `ticks` is the other source of
-    the first stream, if it has one: Spark's log has the offsets of both. What `use` raises is
-    raised. Returns False if it was given up, because it `is_over`. `name` tells apart who reads
-    again at a time.
+    `frame` is a stateless stream over the same source, and `ticks` is the tick source of the first
+    stream, if it has one: Spark's log has the offsets of both. Errors of `use` are raised. Returns
+    False if reading was given up, because `is_over` returned True. `name` distinguishes readers
+    that run at the same time.
     """
     beside = f"{checkpoint.rstrip('/')}/weft/{name}"
     errors: list[Exception] = []
@@ -57,7 +57,7 @@ def read_again(
         source = frame if ticks is None else _beside(frame, ticks)
         writer = source.writeStream.foreachBatch(once).option("checkpointLocation", beside)
         with settings(spark, file_settings(spark, beside)):
-            query = writer.trigger(once=True).start()  # runs what was begun, and nothing after it
+            query = writer.trigger(once=True).start()  # runs only the micro-batch that was begun
         try:
             while not query.awaitTermination(1):
                 if is_over():
@@ -75,19 +75,19 @@ def read_again(
 
 
 def _beside(frame: DataFrame, other: DataFrame) -> DataFrame:
-    """The rows of one, beside another that gives none."""
+    """The rows of `frame`, in union with `other`, which contributes no rows."""
     nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in frame.schema]
     return frame.unionAll(other.where("false").select(*nothing))
 
 
 def _copy_logs(checkpoint: str, to: str) -> None:
-    """Copy what a stream needs of a checkpoint to read what it has read, but not its identity.
+    """Copy the logs that a stream needs to read the same rows, but not the stream's id.
 
-    Spark ends a stream when another of the same identity starts.
+    Spark ends a stream when another one with the same id starts.
     """
     system, path = locate(checkpoint)
     _, target = locate(to)
-    with suppress(FileNotFoundError):  # of one that was killed
+    with suppress(FileNotFoundError):  # remove what a killed reader has left
         system.delete_dir(target)
     system.create_dir(target, recursive=True)
     with system.open_output_stream(f"{target}/metadata") as stream:
@@ -104,7 +104,7 @@ def _copy_logs(checkpoint: str, to: str) -> None:
 
 
 def _files(system: fs.FileSystem, folder: str, *, every: bool) -> list[fs.FileInfo]:
-    """The files in a folder; those below it as well, or only those that are a micro-batch's."""
+    """The files in a folder: all of them, recursively, or only those of micro-batches."""
     selector = fs.FileSelector(folder, allow_not_found=True, recursive=every)
     found = [info for info in system.get_file_info(selector) if info.type == fs.FileType.File]
     return found if every else [info for info in found if info.base_name.isdigit()]

@@ -1,4 +1,4 @@
-"""Rescaling: the state of a stopped stream goes to other partitions, and back."""
+"""Rescaling: changes the number of state partitions of a stopped stream, and undoes that."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from weft.stream.heartbeat import Heartbeat, is_running, last_beat
 
 @dataclass(frozen=True)
 class Rescaled:
-    """What `rescale` did."""
+    """The result of `rescale`."""
 
     checkpoint: str
     before: int
-    """State partitions that there were."""
+    """The number of state partitions before."""
     partitions: int
-    """State partitions that there are; the same number if nothing had to be done."""
+    """The number of state partitions now; the same if nothing had to be done."""
     buckets: int | None
-    """What partitions hold; None of a stream by the rewrite engine, which has none."""
+    """The number of buckets; None for a stream of the rewrite engine, which has none."""
     seconds: float
 
     def __str__(self) -> str:
@@ -50,14 +50,14 @@ class Rescaled:
 
 
 def rescale(spark: SparkSession, checkpoint: str, partitions: int) -> Rescaled:
-    """Move the state of a stopped stream to so many partitions, which is how many tasks hold it.
+    """Move the state of a stopped stream to this many partitions, each held by one task.
 
-    The next start goes on with them; answers are the same. Needs Spark 4.2 or newer, and a classic
-    session (not Spark Connect). At most as many partitions as the stream has buckets, which is
-    decided when it is first started. A micro-batch that was begun and not finished, as a stream
-    that is busy leaves one when it is stopped, has to be finished first: `start(trigger="once")`
-    does that, and `weft rescale JOB` by itself. A crash in the middle leaves the checkpoint as it
-    was or rescaled, and `undo_rescale` goes back as long as no micro-batch has run since.
+    The next start uses them; answers do not change. Needs Spark 4.2 or newer, and a classic session
+    (not Spark Connect). There can be at most as many partitions as the stream has buckets, a number
+    that is fixed at its first start. If a micro-batch was begun but not finished, because a busy
+    stream was stopped, it has to be finished first, with `start(trigger="once")`; `weft rescale
+    JOB` does that itself. After a crash the checkpoint is either unchanged or rescaled, and
+    `undo_rescale` can undo the change as long as no micro-batch has run since.
     """
     now = check_rescale(spark, checkpoint, partitions)
     rescaling.settle(checkpoint)
@@ -74,7 +74,7 @@ def rescale(spark: SparkSession, checkpoint: str, partitions: int) -> Rescaled:
 
 
 def check_rescale(spark: SparkSession, checkpoint: str, partitions: int) -> Catalogue:
-    """Refuse what cannot be, before anything is touched; returns the stream's catalogue."""
+    """Refuse an impossible rescale before anything is changed; returns the stream's catalogue."""
     _check_spark(spark)
     now = _stopped(checkpoint)
     _check_partitions(partitions, now)
@@ -82,7 +82,7 @@ def check_rescale(spark: SparkSession, checkpoint: str, partitions: int) -> Cata
 
 
 def undo_rescale(checkpoint: str) -> Rescaled:
-    """Go back to the partitions before the last `rescale`, if no micro-batch has run since."""
+    """Undo the last `rescale`, if no micro-batch has run since."""
     now = _stopped(checkpoint)
     rescaling.settle(checkpoint)
     found = rescaling.pending(checkpoint)
@@ -102,7 +102,7 @@ def undo_rescale(checkpoint: str) -> Rescaled:
 
 
 def _move(spark: SparkSession, checkpoint: str, before: int, partitions: int, batch: int) -> None:
-    """Have Spark move the state; on an error the checkpoint is as it was."""
+    """Make Spark move the state; on an error the checkpoint is unchanged."""
     with _held(checkpoint), settings(spark, STATE_STORE):
         begun = rescaling.begin(checkpoint, before, partitions, batch)
         try:
@@ -118,7 +118,7 @@ def _move(spark: SparkSession, checkpoint: str, before: int, partitions: int, ba
 
 @contextmanager
 def _held(checkpoint: str) -> Iterator[None]:
-    """Nobody starts the stream meanwhile: its heart beats."""
+    """Keep a heartbeat within this context, so that the stream cannot be started meanwhile."""
     heart = Heartbeat(checkpoint).start()
     try:
         yield
@@ -140,7 +140,7 @@ def _check_spark(spark: SparkSession) -> None:
 
 
 def _stopped(checkpoint: str) -> Catalogue:
-    """The catalogue of a stream that does not run."""
+    """The catalogue of a stream, after checking that it is stopped."""
     now = CatalogueFiles(checkpoint).latest()
     if now is None:
         raise CheckpointError(

@@ -1,9 +1,9 @@
-"""Coverage plans on a stream: chained native aggregations, nothing but Spark's own operators.
+"""Coverage plans on a stream: chained native aggregations, with only Spark's own operators.
 
-A window is computed from its upstream window's rows, as those are closed. Spark has no way to send
-one aggregation's rows to several others, so every query has a chain of its own down from the rows;
-what a chain saves is that a long window is put together from closed upstream windows instead of
-from copies of rows.
+A window is computed from the rows of its upstream window as these are closed. Spark cannot send one
+aggregation's rows to several others, so every query has a separate chain from the rows on; a chain
+still saves work because a long window is computed from closed upstream windows instead of from
+copies of rows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _EVENT, _TIME = "weft_event", "weft_time"
 def rewritten_frame(
     df: DataFrame, axis: TimeAxis, watermark: str, plan: Plan, numbers: dict[str, int], guard: Guard
 ) -> DataFrame:
-    """Every query's answers in the columns that sinks take; `numbers` are the queries' numbers."""
+    """Every query's answers in the columns that sinks expect; `numbers` are those of queries."""
     if axis.kind == "integer":
         raise EngineError(
             "engine='rewrite' on a stream needs a time axis: Spark's watermark is a timestamp; "
@@ -49,10 +49,10 @@ def rewritten_frame(
     kept = F.expr(f"NOT coalesce({guard.condition(axis.units())}, false)")
 
     def rows() -> DataFrame:
-        # Every chain reads the rows for itself: the first one counts those that are set aside.
+        # Every chain reads the rows separately; only the first one counts those that are set aside.
         counted = df if frames else df.observe(OBSERVED, F.count_if(~kept).alias("rows"))
         timed = counted.where(kept).withColumn(_EVENT, F.expr(event))
-        # A watermark of its own for every chain: Spark tells them apart by it.
+        # Every chain has a separate watermark, by which Spark distinguishes them.
         return timed.withWatermark(_EVENT, f"{delay} milliseconds")
 
     types = check_queries(df, axis, plan.queries)
@@ -101,7 +101,7 @@ def chain(
     node: int,
     delay: int,
 ) -> DataFrame:
-    """The combined partials of one window of a coverage plan, by way of its upstream windows."""
+    """The combined partials of one window of a coverage plan, through its upstream windows."""
     window, up, link = coverage.windows[node], coverage.upstream[node], coverage.links[node]
     if up is None or link is None:
         return _from_rows(rows, axis, layout, window, delay)
@@ -120,7 +120,7 @@ def chain(
 def _from_rows(
     rows: DataFrame, axis: TimeAxis, layout: Layout, window: Window, delay: int
 ) -> DataFrame:
-    # A predicate that names the time stays above the watermark, which is the stream's.
+    # A predicate on the time is applied after the watermark, which is that of all rows.
     predicate = layout.predicates[0]
     kept = rows.where(f"{axis.quoted} IS NOT NULL")
     if predicate is not None:
@@ -139,7 +139,7 @@ def _from_rows(
 def _grouped(
     frame: DataFrame, layout: Layout, start: str, window: Window, delay: int, parts: Columns
 ) -> DataFrame:
-    """One aggregation by window and keys; Spark closes its groups by the end of the window."""
+    """An aggregation by window and keys; Spark closes its groups at the end of the window."""
     keys = [f"k{number}" for number in range(len(layout.keys))]
     grouped = frame.select("*", slot(start, window.range, delay)).groupBy("slot", *keys)
     return grouped.agg(*(F.expr(sql).alias(name) for sql, name in parts)).selectExpr(
@@ -148,7 +148,7 @@ def _grouped(
 
 
 def slot(start: str, range_: int, delay: int) -> Column:
-    """A window struct that Spark takes for one of its own: by what it says of the watermark."""
+    """A window struct that Spark accepts as its own, because its metadata has the watermark."""
     begin, end = f"timestamp_micros({start})", f"timestamp_micros({start} + {range_}L)"
     struct = F.expr(f"named_struct('start', {begin}, 'end', {end})")
     return struct.alias("slot", metadata={"spark.watermarkDelayMs": delay})

@@ -1,4 +1,4 @@
-"""A running stream: queries come and go, and it says how it is doing."""
+"""A running stream: changes its queries, and reports its status."""
 
 from __future__ import annotations
 
@@ -67,26 +67,26 @@ _POST = 1.0
 _REPORT = 1.0
 """Seconds to wait for Spark's report on the last micro-batch of a stream that has ended."""
 _SAID = 500
-"""Characters of an error that are handed back to Spark; the whole is in `status().error`."""
-# By this text, and no other, Spark knows an error of a Python sink that its own stop() caused.
+"""Most characters of an error that are passed to Spark; the full text is in `status().error`."""
+# Only by this text Spark recognises an error of a Python sink that was caused by stop().
 _INTERRUPTED = (
     "py4j.protocol.Py4JJavaError: An error occurred while calling the sink: "
     "java.lang.InterruptedException"
 )
 _WAITING = "Waiting for data to arrive"
-"""What Spark says of a stream from when it has found no rows until it looks for the next."""
+"""Spark's status message of a stream after it has found no rows, until it looks again."""
 _RETRIES = 3
 _TRANSIENT = (
     "Python worker failed to connect back",
-    # Spark 4.1's Kafka source reports metrics before it has any, after a micro-batch that is run
-    # again (SPARK-55271). That micro-batch is done by then.
+    # Spark 4.1's Kafka source reports metrics before it has any, after a repeated micro-batch
+    # (SPARK-55271). That micro-batch is done by then.
     'IterableOps.map(scala.Function1)" because the return value of "scala.Option.get()" is null',
 )
-"""Errors of Spark that a new start of its query is without."""
+"""Errors of Spark that go away when its query is restarted."""
 
 
 class Running:
-    """A stream that runs; made by `Loom.start`."""
+    """A running stream; made by `Loom.start`."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Running:
         self._board = Board(checkpoint, sink_facts(sink))
         self._ledger = LedgerFile(checkpoint)
         self._lock = threading.RLock()
-        """Held by whoever changes the stream from outside; never waited for by a micro-batch."""
+        """Held while the stream is changed from outside; micro-batches never wait for it."""
         self._between = Between()
         self._stopped = threading.Event()
         self._pausing = threading.Event()
@@ -126,7 +126,7 @@ class Running:
         self._adapter = Adapter()
         self._retries = _RETRIES
         self._given_up: StreamingQuery | None = None
-        """A run whose failure nobody could be blamed for."""
+        """The run for whose failure no query could be found responsible."""
         self._listener = listen(df.sparkSession)
         self._versions = Versions(
             df, axis, sink, checkpoint=checkpoint, offer=offer, catalogue=catalogue
@@ -153,7 +153,7 @@ class Running:
 
     @property
     def catalogue(self) -> Catalogue:
-        """The queries that run, and by which plan."""
+        """The running queries and their plan."""
         return self._versions.catalogue
 
     @property
@@ -163,7 +163,7 @@ class Running:
 
     @texts_as_written
     def _launch(self, version: Version) -> StreamingQuery:
-        """Start the Spark query under a version that was compiled for it."""
+        """Start the Spark query with a version that was compiled for it."""
         before = self._versions.now, self._versions.past
         try:
             self._versions.begin(version, self.progress)
@@ -198,10 +198,10 @@ class Running:
         return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers, guard)
 
     def _deliver(self, frame: DataFrame, number: int) -> None:
-        """Called by Spark for each micro-batch. Errors are told in short.
+        """Called by Spark for each micro-batch. Error messages are shortened.
 
-        Spark looks for an interruption in the text of a JVM error by a regular expression that
-        recurses once per character: a long text ends the stream with a stack overflow instead.
+        Spark searches the text of a JVM error for an interruption by a regular expression that
+        recurses once per character: a long text would cause a stack overflow.
         """
         try:
             with self._between.micro_batch():
@@ -218,7 +218,7 @@ class Running:
             raise EngineError(f"micro-batch {number} was not delivered: {text[:_SAID]}") from None
 
     def _note_rows(self) -> None:
-        """Tell the ticker of the micro-batch that was delivered last."""
+        """Inform the ticker about the micro-batch that was delivered last."""
         tally = self._delivery.tally
         tick = greatest(one.get("tick") for one in tally.last)
         self._ticker.delivered(tally.last_rows, self.progress.max_event_time, tick)
@@ -226,12 +226,12 @@ class Running:
     def _is_waiting(self) -> bool:
         """Whether Spark has looked for rows, and found none.
 
-        A stream that is at work, or has not begun to, has not been idle however long that takes.
+        A stream that is working, or has not started to, is not idle however long that takes.
         """
         return self.is_active and self._query.status["message"] == _WAITING
 
     def stop(self, timeout: float = 60.0) -> None:
-        """Finish the micro-batch that runs, then stop."""
+        """Finish the running micro-batch, then stop."""
         with self._lock:
             self._stopped.set()
             self._halt(timeout)
@@ -239,7 +239,7 @@ class Running:
 
     def _close(self) -> None:
         self._stopped.set()
-        with suppress(Exception):  # what the last micro-batch was over is so from the next start on
+        with suppress(Exception):  # excesses of the last micro-batch take effect at the next start
             self._take_out_excesses()
         self._heartbeat.stop()
         if self._server is not None:
@@ -253,7 +253,7 @@ class Running:
             self._listener = None
         if self._thread is not threading.current_thread():
             self._thread.join(5.0)
-        with suppress(Exception):  # only a report: a checkpoint that fails now must not hide why
+        with suppress(Exception):  # only a status report; its failure must not hide another error
             self._post()
         with suppress(Exception):
             self._news.end(self.status, self._mark)
@@ -262,7 +262,7 @@ class Running:
         halt(self._query, self._pausing, timeout, may_stop)
 
     def _is_under_way(self) -> bool:
-        """Whether a micro-batch has begun, by Spark's own logs, and is not over."""
+        """Whether, by Spark's logs, a micro-batch has begun and is not finished."""
         so_far = written(self.checkpoint)
         return so_far.last > so_far.committed
 
@@ -273,7 +273,7 @@ class Running:
 
     @property
     def is_active(self) -> bool:
-        """Whether the stream runs."""
+        """Whether the stream is running."""
         return bool(self._query.isActive)
 
     def await_termination(self, timeout: float | None = None) -> bool:
@@ -288,7 +288,7 @@ class Running:
             except Exception as error:
                 if self._recovered(query):
                     continue
-                # What a sink said is nearer to the cause.
+                # An error of the sink is closer to the cause.
                 self._error = self._error or self._hide(str(error))
                 self._close()
                 if self._error.startswith(NONE_LEFT):
@@ -301,10 +301,10 @@ class Running:
         return False
 
     def _recovered(self, failed: StreamingQuery) -> bool:
-        """Whether the stream goes on: under another run by now, or started again here.
+        """Whether the stream continues: in another run already, or restarted here.
 
-        Without a query that has failed; or as it is, where Spark failed by itself, for instance
-        because a Python worker did not come up in time. Nothing is lost by trying again.
+        It is restarted without a query that failed; or unchanged if Spark itself failed, for
+        instance because a Python worker did not start in time. Retrying loses nothing.
         """
         with self._lock:
             if failed is not self._query:
@@ -328,18 +328,18 @@ class Running:
             return True
 
     def _tried_apart(self, version: Version) -> Verdict | None:
-        """Who fails on the rows at hand, where an error does not say; None if nobody does."""
+        """The queries that fail on the current rows, if the error does not say; None if none."""
         if version.catalogue.settings.engine != "operator":
             return None
         try:
             queries = version.catalogue.queries
             guilty = tried_apart(self.df, self.axis, self.checkpoint, queries, self._ticks)
-        except Exception:  # a source that cannot be read again: what ended the stream is told
+        except Exception:  # the source cannot be read again: report the error of the stream
             return None
         return Verdict.of(guilty, version.catalogue.entries, self.progress.batch + 1)
 
     def _go_on(self, verdict: Verdict) -> bool:
-        """Start the stream again without queries that failed, or to find out which they are."""
+        """Restart the stream without the failed queries, or with probes that find them."""
         if not verdict.changes:
             if not self._retries:
                 return False
@@ -349,7 +349,7 @@ class Running:
         self._retries = _RETRIES
         try:
             self._versions.altered(verdict.changes, self.progress, live=False)
-        except EngineError as error:  # none is left
+        except EngineError as error:  # no query is left
             self._error = self._hide(str(error))
             return False
         self._switch(verdict.changes, launch=True)
@@ -357,11 +357,11 @@ class Running:
         return True
 
     def _relaunch(self, probes: tuple[Column, ...] = ()) -> None:
-        """Start the Spark query again under the catalogue as it is."""
+        """Restart the Spark query with the current catalogue."""
         with self._between.still():
             self._query = self._launch(self._versions.again(probes))
 
-    # Queries come and go.
+    # Changing queries.
 
     def add(
         self,
@@ -371,18 +371,18 @@ class Running:
         backfill: bool = False,
         history: DataFrame | None = None,
     ) -> None:
-        """Weave a query (or the SQL of one) in, from the next micro-batch on.
+        """Add a query (or the SQL of one), from the next micro-batch on.
 
         It is answered from the first window that starts after everything seen so far; with
-        `backfill`, from the first open window of which the slices are already kept. A query that
-        asks for nothing but what the stream projects (see `Loom(offer=...)`) is woven in without a
-        pause; for others Spark's query is started again.
+        `backfill`, from the earliest open window whose slices are all still in state. A query that
+        needs only what the stream projects (see `Loom(offer=...)`) is added without a pause; for
+        others Spark's query is restarted.
 
         `history` is a batch DataFrame with the stream's columns that has every row before now: the
-        query is answered from the first open window on, complete. Rows up to the latest that the
-        stream has seen when the query comes are then taken from the history only, later ones from
-        the stream only. The call returns when the history is in place; the stream goes on
-        meanwhile. If it fails, the query has not been added.
+        query is then answered completely from the first open window on. Rows up to the latest one
+        that the stream has seen when the query is added are taken only from the history, later ones
+        only from the stream. The call returns when the history has been merged; the stream
+        continues meanwhile. If it fails, the query is not added.
         """
         queries = [query]
         if isinstance(query, str):
@@ -395,7 +395,7 @@ class Running:
             self._add_with_history([one for one in queries if isinstance(one, Query)], history)
 
     def _add_with_history(self, queries: Sequence[Query], history: DataFrame) -> None:
-        """Add queries that wait, and then give them what they wait for."""
+        """Add queries that wait for history, and then provide the history."""
         check_history(history, self.axis, self.df)
         self.apply([{"op": "add", "query": one, "history": True} for one in queries])
         names = [query.name for query in queries]
@@ -406,18 +406,18 @@ class Running:
             )
             self.apply(history_changes(places))
         except BaseException:
-            with suppress(Exception):  # what went wrong first is told
+            with suppress(Exception):  # report the first error, not this one
                 self.apply([{"op": "drop", "name": name} for name in wholes(queries)])
             raise
 
     def drop(self, name: str) -> None:
-        """Take a query out, from the next micro-batch on; its state is freed."""
+        """Drop a query, from the next micro-batch on; its state is freed."""
         self.apply([{"op": "drop", "name": name}])
 
     def pause(self, name: str) -> None:
-        """Hold a query's answers back from the next micro-batch on; its state is kept up to date.
+        """Stop a query's answers from the next micro-batch on; its state is kept up to date.
 
-        Windows that close while it is paused are not answered, then or later.
+        Windows that close while it is paused are never answered.
         """
         self.apply([{"op": "pause", "name": name}])
 
@@ -426,50 +426,50 @@ class Running:
         self.apply([{"op": "resume", "name": name}])
 
     def replan(self, plan: Plan) -> None:
-        """Go on under another plan of the same queries."""
+        """Continue with another plan of the same queries."""
         self.apply([{"op": "plan", "plan": plan}])
 
     def apply(self, asked: Sequence[Change]) -> dict[str, Any]:
-        """Make some changes, all or none; returns since when they hold.
+        """Make some changes, all or none; returns when they took effect.
 
-        A change has an `op`: add (with `query` and perhaps `backfill`), drop, pause or resume
+        A change has an `op`: add (with `query` and optionally `backfill`), drop, pause or resume
         (with `name`), or limit (with `name` and `limits`).
         """
         with self._lock:
             if self.is_active and self.fits(asked):
                 try:
                     return self.soon(lambda: self.change(asked)).result()
-                except NeedsRestart:  # others have changed since what it has to fit
+                except NeedsRestart:  # another change has altered the projection meanwhile
                     pass
             return self.restart(asked)
 
     def soon(self, work: Callable[[], Made]) -> Future[Made]:
-        """Have work done between two micro-batches."""
+        """Run work between two micro-batches."""
         return self._between.soon(work)
 
     def fits(self, asked: Sequence[Change]) -> bool:
         """Whether the running stream can make a change without a restart.
 
-        What can be wrong with a change shows here, before the stream is touched.
+        Raises for an invalid change, before the stream is affected.
         """
         return not self.needs(asked)
 
     def look(self, asked: Sequence[Change]) -> None:
-        """Learn from Spark what a change will have to know, before its turn comes."""
+        """Let Spark analyse the queries of a change in advance, and cache the results."""
         self._versions.look(asked)
 
     def needs(self, asked: Sequence[Change]) -> list[str]:
-        """What a change asks for that the stream does not project: why it needs a restart."""
+        """The expressions that a change needs and the stream does not project, if any."""
         return self._versions.altered(asked, self.progress, live=True)[1]
 
     def change(self, asked: Sequence[Change]) -> dict[str, Any]:
-        """Make a change without a restart; returns since when it holds. For work of `soon`."""
+        """Make a change without a restart; returns when it took effect. To be called by `soon`."""
         self._versions.change(asked, self.progress)
         self._news.look(self.status, self._mark)
         return self.catalogue.since()
 
     def restart(self, asked: Sequence[Change]) -> dict[str, Any]:
-        """Make a change by starting Spark's query again; returns since when it holds."""
+        """Make a change by restarting Spark's query; returns when it took effect."""
         with self._lock:
             tried, _ = self._versions.altered(asked, self.progress, live=False)
             if tried is self._versions.now:
@@ -478,10 +478,10 @@ class Running:
             if was_active and self.trigger.waits:
                 self._halt()
             elif was_active:
-                # Started again without rows, Spark leaves the windows that the last rows closed,
-                # unless a micro-batch has begun: that one runs again, and Spark goes on from it.
+                # After a restart without new rows, Spark would not close the windows that the last
+                # rows have closed, unless a micro-batch has begun, which is then repeated.
                 self._halt(may_stop=self._is_under_way)
-            try:  # again, because the last micro-batch has seen later rows
+            try:  # compile again, because the last micro-batch has seen later rows
                 self._switch(asked, launch=was_active)
             except Exception:
                 if was_active and not self.is_active:
@@ -490,10 +490,10 @@ class Running:
             return self.catalogue.since()
 
     def limit(self, name: str, **limits: Any) -> None:
-        """Set what a query may use, from the next micro-batch on; nothing takes its limits away.
+        """Set the limits of a query, from the next micro-batch on; no arguments remove them.
 
         `state_bytes`, `groups` (in a window), `answers` (in a micro-batch) and `share` (of the
-        operator's time) are the most that it may have; `over` says whether it is then failed or
+        operator's time) are upper limits; `over` says whether a query that exceeds one fails or is
         paused.
         """
         self.apply([{"op": "limit", "name": name, "limits": limits or None}])
@@ -503,7 +503,7 @@ class Running:
             self._take_out(excess)
 
     def _take_out(self, excess: Excess) -> None:
-        """Pause a query that is over a limit, or go on without it if there is another."""
+        """Pause a query that exceeds a limit, or remove it if it is not the last one."""
         with self._lock:
             entry = next((e for e in self.catalogue.entries if e.number == excess.number), None)
             if entry is None or (entry.paused is not None and excess.over == "pause"):
@@ -517,8 +517,8 @@ class Running:
             self._error = self._hide(paused if failure is None else failure.said)
 
     def _switch(self, asked: Sequence[Change], *, launch: bool) -> None:
-        """Make a change of a halted stream; if it cannot be started so, nothing has changed."""
-        with self._between.still():  # nothing comes between the catalogue and its successor
+        """Change a halted stream; if it cannot be started with the change, nothing is changed."""
+        with self._between.still():  # so that no other change comes between the two catalogues
             version, _ = self._versions.altered(asked, self.progress, live=False)
             files = self._versions.files
             files.write(version.catalogue)
@@ -533,7 +533,7 @@ class Running:
         self._news.look(self.status, self._mark)
 
     def _watch(self) -> None:
-        """Pick up requests from other processes, and re-plan where that was asked for."""
+        """Handle requests from other processes, and replan if the stream is adaptive."""
         looked = posted = 0.0
         while not self._stopped.wait(self._requests.pace):
             try:
@@ -552,7 +552,7 @@ class Running:
                     self._adapt()
                 self._post()
                 posted = time.monotonic()
-            except Exception as error:  # the stream itself goes on
+            except Exception as error:  # the stream itself continues
                 self._error = self._hide(str(error))
         self._handling.tell()
         self._handling.close()
@@ -562,7 +562,7 @@ class Running:
         if plan is not None:
             self.replan(plan)
 
-    # What it would answer now.
+    # As-of answers.
 
     def answer(
         self,
@@ -572,27 +572,27 @@ class Running:
         *,
         max_age: str | timedelta | None = None,
     ) -> AsOf:
-        """The answers to one window of a query, as the last micro-batch left it.
+        """The answers of one window of a query, as of the last micro-batch.
 
-        `at` is a time: the window is the last that ends at or before it. Without it the window is
-        the one under way, which ends first after the latest row; sessions are those that are open.
-        `keys` are the values of some keys, and without them all groups are answered. Nothing waits
-        for the watermark: `open` says whether more rows may come, and `batch` up to which
-        micro-batch they have. A window that is closed is read from the sink, if that is Parquet.
-        With `max_age="5 seconds"` an answer will do that was read for somebody so long ago: readers
-        who ask often then cost the stream one read in that time, instead of one per micro-batch.
+        `at` is a time: the window is the last one that ends at or before it. Without it the window
+        is the current one, which ends first after the latest row; for sessions, all open ones.
+        `keys` are the values of some keys; without them all groups are answered. The call does not
+        wait for the watermark: `open` says whether rows may still be added, and `batch` up to which
+        micro-batch rows are included. A closed window is read from the sink, if that is Parquet.
+        With `max_age="5 seconds"` a cached answer of up to that age may be returned: frequent
+        readers then cause one read of the state in that time, instead of one per micro-batch.
         """
         version = self._versions.now
         asked = Asked(version.catalogue, version.compiled, sink_facts(self.sink))
         return self._reader.answer(asked, name, at, keys, max_age=max_age)
 
     def told(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """The answers that another process asks for, as JSON values."""
+        """The answers that another process requests, as JSON values."""
         max_age = asked.get("max_age")
         found = self.answer(asked["query"], asked["at"], asked["keys"], max_age=max_age)
         return found.to_dict(min(LIMIT, int(asked["limit"])))
 
-    # How it is doing.
+    # Status.
 
     def _rate(self) -> float | None:
         """Rows per second of event time, as measured."""
@@ -608,13 +608,13 @@ class Running:
 
     @property
     def _mark(self) -> tuple[int, str | None]:
-        """Another one when queries, plan or error have changed."""
+        """A mark that differs when queries, plan or error have changed."""
         return self.catalogue.number, self._error
 
     def batches(self, *, last: bool = False) -> list[BatchDone]:
-        """The micro-batches that were done since this was last asked, each as Spark reports it.
+        """The micro-batches that were done since the last call, each as reported by Spark.
 
-        One that Spark has not reported on yet is in a later answer, unless these are the `last`.
+        Those that Spark has not reported yet are returned later, unless these are the `last` ones.
         """
         if self._listener is None:
             for report in self._query.recentProgress:
@@ -638,17 +638,17 @@ class Running:
         )
 
     def costs(self) -> tuple[Cost, ...]:
-        """What each query has cost in the life of the checkpoint, the dearest first."""
+        """The costs of each query over the life of the checkpoint, the most expensive first."""
         return self._delivery.tally.ledger.costs()
 
     def _post(self) -> None:
-        """Leave the status in the checkpoint, where other processes find it."""
+        """Write the status to the checkpoint for other processes."""
         reports = self._listener.recent if self._listener is not None else None
         self._board.post(self.status(), reports)
         self._ledger.write(self._delivery.tally.ledger)
 
     def metrics(self) -> str:
-        """The status as Prometheus text, with what each query and owner has cost."""
+        """The status, with the costs of each query and owner, in Prometheus' text format."""
         return prometheus(self.status(), self.costs())
 
     def serve_metrics(self, port: int = 0) -> int:
@@ -658,7 +658,7 @@ class Running:
         return self._server.port
 
     def explain(self) -> str:
-        """The plan, and what it predicted beside what was measured."""
+        """The plan, with its predicted and measured values."""
         plan = self.catalogue.planned
         tally = self._delivery.tally
         lines = [plan.explain(), *measured_lines(plan, self.catalogue, tally, self._rate())]
@@ -670,15 +670,15 @@ class Running:
 
     @property
     def queries(self) -> Sequence[Query]:
-        """The queries that run."""
+        """The running queries."""
         return tuple(self.catalogue.queries)
 
     def answered(self, name: str) -> SinkQuery | None:
-        """A query as the sink knows it; None if it is given no answers of this name."""
+        """A query in the form that sinks get; None if the sink gets no answers of this name."""
         known = self._versions.now.compiled.answered.values()
         return next((query for query in known if query.name.lower() == name.lower()), None)
 
     @property
     def progress(self) -> Progress:
-        """How far the stream has come."""
+        """The progress of the stream."""
         return self._delivery.progress

@@ -1,4 +1,4 @@
-"""Opening a checkpoint: the catalogue that a stream starts with, and the sink it writes to."""
+"""Starts a stream: opens its checkpoint and sink, and determines the catalogue to start with."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ from weft.stream.trigger import Trigger
 
 MODES = ("append", "update")
 EMITS = ("watermark", "eager")
-"""When windows are closed: as Spark does, by the watermark of the micro-batches before; or at once,
-by what that of the next one will be."""
+"""When windows are closed: by the watermark of the earlier micro-batches, as in Spark; or eagerly,
+by the watermark that the next micro-batch will have."""
 
 
 def start(
@@ -84,21 +84,21 @@ def start(
     seam: int | None = None,
     **planning: Any,
 ) -> Running:
-    """Start a stream, or go on with the one that the checkpoint holds.
+    """Start a stream, or continue the one in the checkpoint.
 
-    On a new checkpoint the queries given are planned and written to its catalogue. On one that has
-    a catalogue, no queries need be given; of those that are, only new ones are added. `max_ahead`
-    is how far ahead of the clock a row may be before it is set aside; `finals` names the structure
-    that answers windows, and `emit` when they are closed (`EMITS`), by default as in the
-    checkpoint's last run; `idle` is after how long without rows they are closed by the clock, which
-    is decided with a checkpoint's first run and may be "off" in later ones; `late` says what
-    becomes of rows that are lost (`lost_rows.LATE`), and `late_to` is the folder for those that are
-    delivered; `offer` has expressions that are projected beyond what queries ask for, so that
-    queries over them come without a restart; `limits` are what a query may use that has no limits
-    of its own, by default what the checkpoint ran with last; `log` asks for events as JSON, and
-    `openlineage` is a file or URL that gets lineage; `hide` takes secrets out of what errors say.
-    `history` has the rows before the stream's own, for the queries that are new to the checkpoint;
-    `seam` says where they end on a new one, in units of the axis, by default after the last.
+    On a new checkpoint the given queries are planned and written to its catalogue. On one that has
+    a catalogue, queries are optional; only new ones are added. `max_ahead` is how far ahead of the
+    clock a row may be before it is set aside; `finals` names the structure that answers windows,
+    and `emit` says when they are closed (`EMITS`), by default as in the checkpoint's last run;
+    `idle` is after how long without rows the clock closes windows, which must be given at the
+    checkpoint's first run and may be "off" in later ones; `late` says what happens to lost rows
+    (`lost_rows.LATE`), and `late_to` is the folder to which they are delivered; `offer` has further
+    expressions to project, so that queries over them can be added without a restart; `limits` are
+    those of queries without limits of their own, by default those of the checkpoint's last run;
+    `log` requests events as JSON, and `openlineage` is a file or URL that gets lineage; `hide`
+    removes secrets from error messages. `history` has the rows before the stream's own, for queries
+    that are new to the checkpoint; `seam` says where they end on a new checkpoint, in units of the
+    axis, by default after the last one.
     """
     if finals is not None:
         check_name(finals)
@@ -158,7 +158,7 @@ def start(
         check_rows(df, axis, checkpoint, going_on)
         settings = _chosen(catalogue.settings, finals, emit)
         settings = replace(settings, idle=chosen_idle(idle, settings, new=False))
-        if settings != catalogue.settings:  # answers are made from the slices, whatever they say
+        if settings != catalogue.settings:  # answers come from slices, so these may change
             number, batch = now.number + 1, progress.batch + 1
             catalogue = replace(catalogue, settings=settings, number=number, batch=batch)
         catalogue = _with_limits(catalogue, now, QueryLimits.of(limits), queries, progress)
@@ -170,10 +170,10 @@ def start(
         lost = LostRows(df, axis, guard, checkpoint, late_to)
     target = ParquetSink(sink) if isinstance(sink, str) else sink
     if catalogue is not written:
-        # What is wrong with a query shows here, so that a checkpoint never has one that cannot run.
+        # Raises for an invalid query, so that a checkpoint never has one that cannot run.
         compiled = compile_catalogue(catalogue, df, axis, Menu.of(df, axis, offer))
         target.check(compiled.answered, catalogue.settings.mode)
-        private_folder(checkpoint)  # before anything is in it, of weft's or of Spark's
+        private_folder(checkpoint)  # before weft or Spark writes anything into it
         waiting = [entry.query.name for entry in catalogue.entries if entry.waiting]
         if waiting and history is not None:
             places = write_history(history, axis, catalogue, compiled, checkpoint, waiting)
@@ -186,7 +186,7 @@ def start(
         return found if lineage is None else [*found, lineage_of(running, lineage, hide)]
 
     note_rows(df, checkpoint)
-    # What the last micro-batch ran by may have to run again.
+    # The last micro-batch may have to be repeated with its own catalogue.
     tidy_history(checkpoint, (catalogue, files.at(max(0, progress.batch))))
     if lost is not None:
         lost.open()
@@ -208,7 +208,7 @@ def start(
     except Exception:
         if lineage is not None:
             lineage.close()
-        if catalogue is not written:  # what could not be started with is not there the next time
+        if catalogue is not written:  # undo a change with which the stream could not start
             files.withdraw(catalogue)
         raise
     if metrics_port is not None:
@@ -217,7 +217,7 @@ def start(
 
 
 def _refuse_lost(checkpoint: str, now: Catalogue | None, progress: Progress) -> None:
-    """Refuse a checkpoint whose last micro-batch ran under a catalogue that is not there."""
+    """Refuse a checkpoint whose last micro-batch used a catalogue that is missing."""
     if progress.batch < 0:
         return
     found = "no catalogue" if now is None else f"nothing after change {now.number}"
@@ -274,7 +274,7 @@ def _first(
 
 
 def _chosen(settings: Settings, finals: str | None, emit: str | None) -> Settings:
-    """The settings with what a start may choose anew."""
+    """The settings with the options that a start may change."""
     if settings.engine == "rewrite" and finals not in (None, "auto"):
         raise EngineError(
             f"finals={finals!r}: the rewrite engine combines slices in Spark SQL, by no structure; "
@@ -305,7 +305,7 @@ def _with_limits(
     queries: Sequence[Query],
     progress: Progress,
 ) -> Catalogue:
-    """The catalogue with the limits that are given; where none is given it has its own."""
+    """The catalogue with the given limits; limits that are not given are unchanged."""
     given = {query.name.lower(): query.limits for query in queries if query.limits is not None}
     known = {entry.query.name.lower(): entry.query.limits for entry in catalogue.entries}
     others = {name: limit for name, limit in given.items() if known.get(name, limit) != limit}
@@ -319,7 +319,7 @@ def _with_limits(
 def _with_owners(
     catalogue: Catalogue, now: Catalogue, queries: Sequence[Query], progress: Progress
 ) -> Catalogue:
-    """The catalogue with the owners that are given; where none is given it has its own."""
+    """The catalogue with the given owners; owners that are not given are unchanged."""
     known = {entry.query.name.lower(): entry.query.owner for entry in catalogue.entries}
     given = {query.name.lower(): query.owner for query in queries if query.owner is not None}
     others = {name: owner for name, owner in given.items() if known.get(name, owner) != owner}
@@ -360,11 +360,11 @@ def reconciled(
     types: Callable[[Sequence[Query]], Mapping[str, str]] = lambda queries: {},
     history: Sequence[str] = (),
 ) -> Catalogue:
-    """The catalogue with what is new among the queries given; as it is if nothing is.
+    """The catalogue with the new ones of the given queries; unchanged if there are none.
 
     A query that ran here before and was dropped stays dropped, and one that was added while the
-    stream ran stays: a program that is started again with its old list of queries changes nothing.
-    A query that means something else than the one that last bore its name replaces it.
+    stream ran stays: a program that is restarted with its old list of queries changes nothing.
+    A query whose meaning differs from that of the last query with its name replaces that.
     """
     known = {query.name.lower(): query for query in now.queries}
     new = [query for query in queries if ever.get(query.name.lower()) != query]
@@ -381,7 +381,7 @@ def reconciled(
 
 
 def without_waiting(now: Catalogue, progress: Progress) -> Catalogue:
-    """The catalogue without queries whose history an earlier run was at when it ended."""
+    """The catalogue without queries whose history was unfinished when an earlier run ended."""
     names = [entry.query.name for entry in now.entries if entry.waiting]
     if not names:
         return now
@@ -389,7 +389,7 @@ def without_waiting(now: Catalogue, progress: Progress) -> Catalogue:
 
 
 def parallelism(spark: SparkSession) -> int:
-    """How many tasks run at once."""
+    """The number of tasks that run at once."""
     try:
         return int(spark.sparkContext.defaultParallelism)
     except Exception:  # Spark Connect has no context

@@ -1,9 +1,9 @@
-"""The source of ticks: what Spark reads beside the rows of a stream that has `idle`.
+"""The source of ticks, which Spark reads in addition to the rows of a stream with `idle`.
 
-Its offset is the last tick, so that Spark's own log says which micro-batch had which one, and
-nothing else is kept. In a micro-batch without a tick Spark does not read it at all. A Python
-process of its own, which lasts as long as the stream, tells Spark of the offset: so this file,
-which that process loads, imports next to nothing.
+Its offset is the last tick, so that Spark's log records the tick of each micro-batch, and nothing
+else is stored. In a micro-batch without a tick Spark does not read it at all. A separate Python
+process, which lives as long as the stream, reports the offset to Spark. That process imports this
+module, so it imports almost nothing.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ try:
 except ImportError:  # before Spark 4.2
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """Spark does not ask."""
+        """A placeholder for older versions of Spark."""
 
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _LOOK = 0.2
-"""Seconds between two looks at the file: Spark asks a hundred times a second."""
+"""Seconds between two reads of the file; Spark asks for the offset a hundred times a second."""
 
 
 def ticks_frame(spark: SparkSession, checkpoint: str, labels: Sequence[int]) -> DataFrame:
-    """Parcels of ticks, for the buckets with these labels: columns as those of rows' parcels."""
+    """Parcels of ticks for the buckets with these labels, with the columns of rows' parcels."""
     spark.dataSource.register(TickSource)
     reader = spark.readStream.format(SOURCE).option("checkpoint", checkpoint)
     return reader.option("labels", json.dumps(list(labels))).load()
 
 
 class TickSource(DataSource):
-    """`checkpoint` says where the ticks are written, and `labels` which buckets there are."""
+    """Options: `checkpoint`, where ticks are written, and `labels`, those of the buckets."""
 
     @classmethod
     def name(cls) -> str:
@@ -57,7 +57,7 @@ class TickSource(DataSource):
 
 
 class Tick(InputPartition):
-    """What there is to read: one tick."""
+    """The partition to read: one tick."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -65,7 +65,7 @@ class Tick(InputPartition):
 
 
 class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Offsets are `{"weft_tick": microseconds}`, and zero before the first."""
+    """Offsets are `{"weft_tick": microseconds}`, zero before the first tick."""
 
     def __init__(self, checkpoint: str, labels: Sequence[int]) -> None:
         self._checkpoint, self._labels = checkpoint, labels
@@ -78,7 +78,7 @@ class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def latestOffset(
         self, start: dict[str, int] | None = None, limit: Any = None
     ) -> dict[str, int]:
-        """The last tick, and never one before `start`, which Spark 4.2 and later say."""
+        """The last tick, but never one before `start`, which Spark passes since 4.2."""
         now = time.monotonic()
         if not self._is_fixed and now - self._looked >= _LOOK:
             self._looked = now
@@ -86,7 +86,7 @@ class TickReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {OFFSET: max(self._known, 0 if start is None else start[OFFSET])}
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """Give no tick that is written from now on."""
+        """From now on ignore new ticks."""
         self.latestOffset()
         self._is_fixed = True
 

@@ -1,7 +1,7 @@
-"""Which queries fail on a micro-batch where its error does not say: they are tried apart.
+"""Finds the queries that fail on a micro-batch, if the error does not say, by running them.
 
-The rows of the micro-batch that failed are read again (`weft.spark.streaming.read_again`), and each
-query is asked of them as the plain query that it is. Nothing is kept of it.
+The rows of the failed micro-batch are read again (`weft.spark.streaming.read_again`), and the plain
+Spark query of each query is run on them. The results are discarded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from weft.spark.streaming.read_again import read_again
 from weft.spark.verify.native import native
 
 _PATIENCE = 300
-"""Seconds that it may take."""
+"""Time limit in seconds."""
 
 
 def tried_apart(
@@ -35,7 +35,7 @@ def tried_apart(
     queries: Sequence[Query],
     ticks: DataFrame | None = None,
 ) -> dict[str, str]:
-    """The queries that fail on the micro-batch that Spark would run next, and what Spark says.
+    """The queries that fail on the micro-batch that Spark would run next, with Spark's errors.
 
     `ticks` is the stream's other source, if it has one.
     """
@@ -54,7 +54,7 @@ def tried_apart(
 
     def is_over() -> bool:
         if time.monotonic() > ends:
-            late.set()  # what is cancelled fails, and is nobody's fault
+            late.set()  # queries that are cancelled fail too, but are not to blame
         return late.is_set()
 
     with suppress(PySparkException, Py4JJavaError):
@@ -65,11 +65,11 @@ def tried_apart(
 def failing(
     frames: Mapping[str, DataFrame], is_late: Callable[[], bool] = lambda: False
 ) -> dict[str, str]:
-    """Those frames that cannot be computed, and why: some at a time, and then each half of them."""
+    """The frames that cannot be computed, and why: tries several together, then each half."""
     if not frames or is_late():
         return {}
     names = list(frames)
-    # As texts, all columns of all of them are of one form, and every one is computed.
+    # As strings all frames have the same schema, and every column is computed.
     texts = [frame.select(F.struct("*").cast("string")) for frame in frames.values()]
     try:
         reduce(DataFrame.unionAll, texts).write.format("noop").mode("overwrite").save()

@@ -1,4 +1,4 @@
-"""What a stream answered beside the plain batch queries over the same rows."""
+"""Compares the answers of a stream with plain batch queries over the same rows."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def verify_answers(
 ) -> list[Difference]:
     """Compare every query of a stream in append mode with its plain query over `rows`.
 
-    `rows` are those that the stream has seen, none of them late. Windows count that are closed
-    (they end at or before `frontier`, less the query's lateness) and complete (a query that came
-    later has a `complete_from`). `answers` reads a query's answers, for instance by
+    `rows` are those that the stream has seen, none of them late. Only windows are compared that are
+    closed (they end at or before `frontier` minus the query's lateness) and complete (a query that
+    was added later has a `complete_from`). `answers` reads a query's answers, for instance with
     `weft.read_results`.
     """
     check_parsed(rows, catalogue.queries)
@@ -57,7 +57,8 @@ def _pairs(
         own = service(query, entry.assignments[-1]).own_frontier(frontier)
         closed = f"{axis.edge_units('window.`end`')} <= {own}"
         if isinstance(query.window, Session):
-            # Spark asks a condition on sessions of rows, before it joins them; not one of chance.
+            # Spark pushes a condition on sessions down to rows before it merges them into sessions;
+            # a nondeterministic condition is not pushed down.
             closed = f"{closed} + floor(rand())"
         expected = expected.where(closed)
         if entry.complete_from is not None:
@@ -81,7 +82,7 @@ def _pair(
     expected: Mapping[str, Pair],
     actual: DataFrame,
 ) -> Pair:
-    """What a query should have answered beside what it did; what its statement makes of it, if."""
+    """A query's expected and actual answers; with a statement, those of its SQL over answers."""
     if query.finish is None:
         return replace(expected[query.name], actual=actual)
     entries = [catalogue.entry(name) for name in (query.name, *query.finish.parts)]

@@ -1,4 +1,4 @@
-"""What a stream runs by, now and after a change: catalogues, and what they are compiled to."""
+"""Versions of a stream, now and after a change: catalogues and their compiled forms."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from weft.stream.progress import Progress
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """A catalogue, and what it was compiled to."""
+    """A catalogue and its compiled form."""
 
     catalogue: Catalogue
     compiled: Compiled
 
     @property
     def asking(self) -> Asking:
-        """Who asks for what, to find out whose fault an error is."""
+        """Which queries need which expressions, to attribute errors to queries."""
         compiled = self.compiled
         projection = compiled.menu.projection
         return Asking(
@@ -45,7 +45,7 @@ class Version:
 
 
 class Versions:
-    """The version that runs, the one before it, and the way to the next."""
+    """The current version, the previous one, and changes to the next."""
 
     def __init__(
         self,
@@ -60,34 +60,34 @@ class Versions:
         self.df, self.axis, self.sink, self.offer = df, axis, sink, tuple(offer)
         self.files, self.deployment = CatalogueFiles(checkpoint), Deployment(checkpoint)
         self._commits = Folder(checkpoint).sub("commits")
-        """Where Spark keeps a file for every micro-batch that it has done with."""
+        """The folder with Spark's commit file for every finished micro-batch."""
         menu = Menu.of(df, axis, self.offer)
         self.now = self.past = Version(catalogue, compile_catalogue(catalogue, df, axis, menu))
 
     @property
     def spark(self) -> SparkSession:
-        """The session that texts are analysed in."""
+        """The session in which SQL is analysed."""
         return self.df.sparkSession
 
     @property
     def catalogue(self) -> Catalogue:
-        """The queries that run, and by which plan."""
+        """The running queries and their plan."""
         return self.now.catalogue
 
     def at(self, batch: int) -> Version:
-        """What a micro-batch runs by; an older one if it is run again."""
+        """The version of a micro-batch; an older one if an earlier micro-batch is repeated."""
         return self.now if batch >= self.now.catalogue.batch else self.past
 
     @texts_as_written
     def again(self, probes: tuple[Column, ...] = ()) -> Version:
-        """The present catalogue, compiled anew: to start the stream with no more than it needs."""
+        """The current catalogue compiled again, to restart the stream with only what it needs."""
         menu = self._new_menu()
         menu.projection.probes = probes
         return Version(self.catalogue, self._compiled(self.catalogue, menu))
 
     @texts_as_written
     def look(self, asked: Sequence[Change]) -> None:
-        """Learn what Spark has to say of the queries of a change; it is remembered."""
+        """Let Spark analyse the queries of a change; the results are cached."""
         menu = self.now.compiled.menu.copy()
         queries = added_queries(self._placed(asked))
         menu.check(queries)
@@ -98,10 +98,10 @@ class Versions:
     def altered(
         self, asked: Sequence[Change], progress: Progress, *, live: bool
     ) -> tuple[Version, list[str]]:
-        """The version that a change leads to, and what it needs that is not projected.
+        """The version after a change, and the expressions it needs that are not projected.
 
-        What can be wrong with a change shows here. If it is not to be made `live`, the stream has
-        to be started with it, and nothing is lacking.
+        Raises for an invalid change. If it is not to be made `live`, the stream will be restarted
+        with it, so that nothing is missing.
         """
         now = self.now
         burst = Burst.of(now.catalogue, self._placed(asked))
@@ -123,7 +123,7 @@ class Versions:
         return Version(made, compiled), menu.beyond(projected) if live else []
 
     def change(self, asked: Sequence[Change], progress: Progress) -> None:
-        """Make a change between two micro-batches, of a stream that goes on."""
+        """Make a change between two micro-batches, while the stream continues."""
         version, needed = self.altered(asked, progress, live=True)
         if needed:
             raise NeedsRestart
@@ -145,11 +145,11 @@ class Versions:
 
     @texts_as_written
     def begin(self, version: Version, progress: Progress) -> None:
-        """Have a stream run by a version from its start on."""
+        """Make a stream use a version from its start on."""
         self.now, self.past = version, self._before(version, progress)
         catalogue, compiled = version.catalogue, version.compiled
         for key in dict.fromkeys(key.value for store in catalogue.stores for key in store.keys):
-            # So that a tree by any of the keys can come later.
+            # So that a tree with any of these keys can be added later.
             compiled.menu.bucket({key: compiled.menu.projection.known(key, normal=True)})
         self.sink.open(compiled.answered, catalogue.settings.mode)
         self.deployment.begin()
@@ -160,9 +160,9 @@ class Versions:
         self.deployment.publish(since, catalogue.number, compiled.deployed)
 
     def _before(self, version: Version, progress: Progress) -> Version:
-        """What a micro-batch ran by that Spark has to run again; mostly the same.
+        """The version of the micro-batch that Spark may have to repeat; mostly the same version.
 
-        Spark may not have committed the last one that was delivered.
+        Spark may not have committed the last micro-batch that was delivered.
         """
         last = progress.batch
         if not 0 <= last < version.catalogue.batch or str(last) in self._commits.names():
@@ -172,18 +172,18 @@ class Versions:
             if before.number >= version.catalogue.number:
                 return version
             return Version(before, self._compiled(before, version.compiled.menu))
-        except WeftError:  # what it needs is not there any more
+        except WeftError:  # something that it needs no longer exists
             return version
 
     def _compiled(self, catalogue: Catalogue, menu: Menu) -> Compiled:
         return compile_catalogue(catalogue, self.df, self.axis, menu)
 
     def _placed(self, asked: Sequence[Change]) -> list[Change]:
-        """Changes whose queries are by the session's time zone, where SQL does not name one."""
+        """The changes, with queries in the session's time zone if their SQL does not name one."""
         return placed_changes(asked, lambda query: in_session(query, self.df, self.axis))
 
     def _new_menu(self) -> Menu:
-        """A menu with nothing but what is offered, and with all that Spark has said."""
+        """A menu with only the offered expressions, and with all cached results of analysis."""
         menu, old = Menu.of(self.df, self.axis, self.offer), self.now.compiled.menu
         menu.projection.inner = old.projection.inner
         menu.checked, menu.shapes = old.checked, old.shapes

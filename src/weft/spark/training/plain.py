@@ -1,7 +1,7 @@
-"""Values by a join in plain Spark: what a user would write, and what slices cannot hold.
+"""Values by a join in plain Spark, as a user would write it, for queries that slices cannot serve.
 
-Every row of the spine meets all rows in its interval. It is the definition that shared values are
-tested against.
+Every row of the spine is joined with all rows in its interval. This is the definition that shared
+values are tested against.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def with_plain_values(
     """The spine's frame with the values of a query, output by output.
 
     Rows are joined with the distinct instants and keys of the spine, aggregated, and joined back;
-    where none was found, the values are those of the aggregates over no rows.
+    without matching rows, the values are those of the aggregates over no rows.
     """
     new = spine.next_values(len(query.outputs))
     outputs = [
@@ -77,7 +77,7 @@ def with_plain_values(
 
 
 def edge_sql(edge: Edge, at: str) -> str:
-    """SQL of an edge, given SQL of the instant as a long; null where it is before all times.
+    """SQL of an edge, given SQL of the instant as a long; null if it is before all times.
 
     >>> edge_sql(Edge(before=5), "t")
     'try_subtract(t, 5L)'

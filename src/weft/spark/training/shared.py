@@ -1,4 +1,4 @@
-"""Values from shared slices: rows and spine brought together by key, combined in Arrow code.
+"""Values by shared work: rows and spine are shuffled by key and combined in Arrow code.
 
 rows   --predicates, arguments, keys: native-->  time, fragment, k0.., c0..
 spine  --keys in the same form: native-->  time, k0.., s0.., v0..
@@ -40,7 +40,7 @@ from weft.spark.streaming.projection import Projection, both, is_compared, norma
 from weft.spark.training.spine import Spine, SpineKey
 
 _SPINE = "spine"
-"""The column that tells the spine's rows from the others."""
+"""The column that distinguishes the spine's rows from the others."""
 
 
 def with_shared_values(
@@ -94,11 +94,11 @@ def with_shared_values(
 
 
 class SpineLayout(Layout):
-    """A layout in which a set of values that is only counted is kept as its size."""
+    """A layout in which a set of values is stored as its size if only that is needed."""
 
     @cached_property
     def counted(self) -> frozenset[Part]:
-        """The sets of which no query asks for the values."""
+        """The sets whose values no query needs."""
         users: dict[Part, set[str]] = {}
         for call in (call for query in self.queries for call in query.calls):
             for part in parts_of(call, self.types):
@@ -121,7 +121,7 @@ def _made(program: SpineProgram) -> Iterator[tuple[Target, str]]:
 
 
 def _partial_types(df: DataFrame, layout: SpineLayout) -> dict[str, T.DataType]:
-    """The Spark type of every part column: that of Spark's own aggregate."""
+    """The Spark type of every part column, which is that of Spark's own aggregate."""
     frame = df.agg(*(F.expr(sql).alias(name) for sql, name in partials(layout)))
     kinds = {field.name: nullable(field.dataType) for field in frame.schema.fields}
     sizes = {name: T.LongType() for part in layout.counted for name in layout.columns(part)}
@@ -129,8 +129,8 @@ def _partial_types(df: DataFrame, layout: SpineLayout) -> dict[str, T.DataType]:
 
 
 def _guards(layout: Layout, asking: Sequence[Query], where: str | None = None) -> list[str | None]:
-    """On which rows an expression of some queries is evaluated, before its own filter."""
-    if len(layout.predicates) == 1:  # other rows are not there
+    """The conditions under which an expression of some queries is evaluated, with its filter."""
+    if len(layout.predicates) == 1:  # other rows were filtered out
         return [where]
     return [q.predicate if where is None else both(q.predicate, where) for q in asking]
 
@@ -154,7 +154,7 @@ def _lifted(
 
 
 def _parts(layout: Layout, query: Query) -> list[Part]:
-    """A query's parts as they are kept, each once."""
+    """A query's parts in the stored form, each once."""
     kept = (ordered(p, by=layout.time) for c in query.calls for p in parts_of(c, layout.types))
     return list(dict.fromkeys(kept))
 
@@ -162,9 +162,9 @@ def _parts(layout: Layout, query: Query) -> list[Part]:
 def _targets(
     layout: Layout, interval: Callable[[Query], Interval]
 ) -> tuple[tuple[Target, ...], list[int]]:
-    """What to combine, and of each query the number of its target.
+    """The targets to combine, and the number of each query's target.
 
-    Queries that differ in their aggregates alone have one target.
+    Queries that differ only in their aggregates share a target.
     """
     users: dict[tuple[Interval, int], list[Query]] = {}
     for query in layout.queries:
@@ -196,7 +196,7 @@ def _rows(
     key_columns: Sequence[str],
     lifted: Sequence[str],
 ) -> DataFrame:
-    """The rows that some query takes: time, fragment, keys, and what parts are lifted from."""
+    """The rows that satisfy some query: time, fragment, keys, and the arguments of parts."""
     marked = with_fragments(df.where(F.col(axis.quoted).isNotNull()), fragments)
     projected = marked.selectExpr(
         f"{axis.units()} AS {TIME}", f"{ROW_FRAGMENT} AS {FRAGMENT}", *projection.expressions()
@@ -215,7 +215,7 @@ def _rows(
 
 
 def _asked(spine: Spine, keys: Sequence[SpineKey]) -> DataFrame:
-    """The spine's rows: the instant, the keys as rows have them, and all columns."""
+    """The spine's rows: the instant, the keys in the form of the rows' keys, and all columns."""
     cast = spine.frame.select(
         F.lit(True).alias(_SPINE),
         F.expr(spine.at.units()).alias(TIME),
@@ -233,11 +233,11 @@ def _asked(spine: Spine, keys: Sequence[SpineKey]) -> DataFrame:
 
 @dataclass(frozen=True)
 class SpineWorker:
-    """What a worker needs to know; called with the rows and the spine of a bucket of keys."""
+    """The program of a worker; called with the rows and the spine of a bucket of keys."""
 
     program: SpineProgram
     carried: tuple[str, ...]
-    """The spine's columns that go with its rows."""
+    """The spine's own columns, which are passed through."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         apart = self._apart(batches)
@@ -254,7 +254,7 @@ class SpineWorker:
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _apart(self, batches: Iterator[pa.RecordBatch]) -> tuple[pa.Table, pa.Table] | None:
-        """The rows and the spine of a bucket, whose batches mix them; None without a spine."""
+        """The rows and the spine of a bucket, separated; None if it has no spine rows."""
         lifted = {name for part in self.program.parts for name in part.columns}
         lifted |= {FRAGMENT} if self.program.fragments is not None else set()
         shared = [TIME, *self.program.key_columns]

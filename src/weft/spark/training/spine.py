@@ -1,4 +1,4 @@
-"""The spine of a training set: its rows, the instants and the keys that they ask about."""
+"""The spine of a training set: its rows, with their instants and keys."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from weft.spark.schema import time_axis
 
 @dataclass(frozen=True, eq=False)
 class Spine:
-    """The rows of a spine, with its columns called by place (`s0`, `s1`, ...) and values behind.
+    """The rows of a spine, with its columns renamed by position (`s0`, `s1`, ...), then values.
 
-    By place, because a spine may call its columns as it likes, two of them alike even.
+    By position, because the column names of a spine are arbitrary, and two may even be equal.
     """
 
     frame: DataFrame
     names: tuple[str, ...]
-    """Of its own columns."""
+    """The names of its own columns."""
     at: TimeAxis
     """The column of the instants."""
     values: tuple[str, ...] = ()
-    """The names of the values that it has got."""
+    """The names of the values added so far."""
 
     @classmethod
     def of(cls, df: DataFrame, at: str, axis: TimeAxis) -> Spine:
-        """A spine whose instants lie in column `at`, on the time axis of the rows."""
+        """A spine whose instants are in column `at`, on the time axis of the rows."""
         if df.isStreaming:
             raise EngineError(
                 "the spine is a stream, but a training set is a batch: use spark.read"
@@ -57,17 +57,17 @@ class Spine:
         return replace(self, frame=frame, values=(*self.values, *names))
 
     def next_values(self, count: int) -> list[str]:
-        """The names of so many columns for values that are to come."""
+        """The names of the next `count` columns of values."""
         return [f"v{len(self.values) + number}" for number in range(count)]
 
     def named(self, order: Sequence[str]) -> DataFrame:
-        """The rows with the names that their columns are to have; values in this order."""
+        """The rows with the final column names; values are in this order."""
         places = {name: f"v{number}" for number, name in enumerate(self.values)}
         own = [F.col(f"s{number}").alias(name) for number, name in enumerate(self.names)]
         return self.frame.select(*own, *(F.col(places[name]).alias(name) for name in order))
 
     def check_carried(self) -> None:
-        """Refuse columns that Arrow does not hold: every row of the spine goes through it."""
+        """Refuse columns that Arrow cannot represent, because every spine row passes through it."""
         for name, field in zip(self.names, self.frame.schema.fields, strict=False):
             try:
                 arrow_type(field.dataType)
@@ -80,21 +80,21 @@ class Spine:
 
 @dataclass(frozen=True)
 class SpineKey:
-    """A key of queries, and the spine's column that has its values."""
+    """A key of queries, and the spine's column with its values."""
 
     expression: str
     column: str
     kind: T.DataType
-    """The type in which both are compared."""
+    """The common type in which both are compared."""
 
 
 def spine_keys(
     spine: Spine, df: DataFrame, queries: Sequence[Query]
 ) -> dict[str, tuple[SpineKey, ...]]:
-    """Of each query, by name, the spine's column for each of its keys."""
+    """For each query, by name, the spine's column for each of its keys."""
     texts = list(dict.fromkeys(key.expression for query in queries for key in query.keys))
     frame = df.select(*(F.expr(sql).alias(f"k{at}") for at, sql in enumerate(texts)))
-    fields = frame.schema.fields  # asked for once: Spark's analysis takes its time
+    fields = frame.schema.fields  # read once, because Spark's analysis is slow
     kinds = {sql: field.dataType for sql, field in zip(texts, fields, strict=True)}
     return {query.name: _keys_of(spine, df, query, kinds) for query in queries}
 
@@ -128,7 +128,7 @@ def _mismatch(query: Query, key: Key, ours: T.DataType, theirs: T.DataType) -> s
 
 
 def _place(names: Sequence[str], name: str, what: str) -> int | None:
-    """Where a column stands; names are compared without case."""
+    """The position of a column; names are compared without regard to case."""
     places = [at for at, known in enumerate(names) if known.casefold() == name.casefold()]
     if len(places) > 1:
         raise ExpressionError(f"{what}: the spine has {len(places)} columns of this name")
@@ -136,9 +136,10 @@ def _place(names: Sequence[str], name: str, what: str) -> int | None:
 
 
 def _common_type(df: DataFrame, ours: T.DataType, theirs: T.DataType) -> T.DataType | None:
-    """The type in which Spark compares values of two types; None where it is for the user to say.
+    """The type in which Spark compares values of two types; None if the user must cast.
 
-    Numbers are compared as numbers. What Spark would read from texts is not: it fails row by row.
+    Numbers are compared as numbers. Comparisons for which Spark would parse strings are refused,
+    because they fail row by row.
     """
     if nullable(ours) == nullable(theirs):
         return ours

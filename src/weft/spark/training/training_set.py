@@ -47,15 +47,15 @@ def training_set(
     Spark's aggregate over no rows: a count is 0, a sum null. Types are those of the plain Spark
     query.
 
-    `queries` are queries or SQL, one or several, or a mapping of names to them; SQL that has no
-    name is called `q1`, `q2`, ... by its place. `time` is the column of event time in `df`, `at`
-    that of the spine. For a key `expression AS name` the spine has the column `name`; keys are
-    compared as in GROUP BY, null with null.
+    `queries` are queries or SQL, one or several, or a mapping of names to them; unnamed SQL is
+    named `q1`, `q2`, ... by position. `time` is the event-time column of `df`, `at` the time
+    column of the spine. For a key `expression AS name` the spine has the column `name`; keys are
+    compared as in GROUP BY, where null equals null.
 
     `delay` is how late rows become known: with "10 minutes" the range ends ten minutes before `at`.
     With `resolution="slide"` the value is that of the query's latest window that had closed by
-    then, as a stream with that delay would have served it; otherwise the slide does not matter.
-    SQL is checked as untrusted, unless it is `trusted`: your own program's.
+    then, as a stream with that delay would have served it; otherwise the slide is ignored. SQL is
+    checked as untrusted, unless you pass `trusted=True` for SQL of your own program.
 
     Rows and spine are shuffled by key, and a key's rows and spine rows must fit in the memory of
     one worker; without keys, all of them. Aggregates that keep every value (such as collect_list)
@@ -109,7 +109,7 @@ def training_set(
 
 
 def _read(queries: Queries, loom: Loom, trusted: bool) -> Iterable[Query]:
-    """The queries, SQL read; each through the gates that a loom has."""
+    """The queries, with SQL parsed; each passes the same checks as on a loom."""
     from weft.query.sql import parse_query
 
     if isinstance(queries, (Query, str)):
@@ -130,7 +130,7 @@ def _read(queries: Queries, loom: Loom, trusted: bool) -> Iterable[Query]:
 
 
 def _check(query: Query, others: Iterable[Query]) -> None:
-    """Refuse a name that another query has, and what leaves rows of the spine without a value."""
+    """Refuse duplicate names, and queries that would leave rows of the spine without a value."""
     if query.name.casefold() in {other.name.casefold() for other in others}:
         raise WorkloadError(f"two queries are named {query.name!r}: rename one of them")
     if isinstance(query.window, Session):

@@ -1,1 +1,1 @@
-"""The plain Spark queries (`native`), and the plan's answers compared with theirs row by row."""
+"""Compares the plan's answers with those of the plain Spark queries (`native`), row by row."""

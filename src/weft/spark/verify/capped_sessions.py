@@ -1,4 +1,4 @@
-"""Sessions with a maximum in plain Spark SQL: what `verify` compares weft's with.
+"""Sessions with a maximum in plain Spark SQL, with which `verify` compares weft's.
 
     times of a group, sorted --aggregate: the sessions one after the other--> start, last row, end
     rows --join by group, and start <= time <= last row--> rows with their session
@@ -23,9 +23,9 @@ _NONE = "CAST(array() AS ARRAY<STRUCT<start: BIGINT, last: BIGINT>>)"
 def with_sessions(
     rows: DataFrame, axis: TimeAxis, window: Session, keys: Sequence[str]
 ) -> tuple[DataFrame, Column]:
-    """Rows with their session of the group of `keys`, which are SQL; and the window's column.
+    """Rows with their session in the group of `keys` (SQL), and the window's column.
 
-    Rows without a time are in none.
+    Rows without a time are in no session.
     """
     mine = [f"{_KEY}_{at}" for at in range(len(keys))]
     theirs = [f"{_GROUP}_{at}" for at in range(len(keys))]
@@ -50,8 +50,8 @@ def with_sessions(
 def sessions_sql(times: str, window: Session) -> str:
     """SQL of the sessions of sorted times, an array of longs: start and last time of each.
 
-    A time goes on with the session if it is near enough, and before the check at which that ends;
-    if it is near enough and later, the check is where the next session starts.
+    A time continues the session if it is at most a gap later and before the check that ends the
+    session; if it is at most a gap later but after that check, the next session starts there.
 
     >>> print(sessions_sql("t", Session.of_micros(5, 10)))
     aggregate(t, named_struct('done', ...), (a, t) -> if(t <= a.last + 5L AND t < ...
@@ -69,5 +69,5 @@ def sessions_sql(times: str, window: Session) -> str:
 
 
 def _cap(start: str, window: Session) -> str:
-    """SQL of where a session ends at the latest that starts there."""
+    """SQL of the latest end of a session with this start."""
     return f"({start} + pmod(-{start}, {window.maximum}L) + {window.maximum}L)"

@@ -1,4 +1,4 @@
-"""Two DataFrames compared row by row, inside Spark: nothing but the differences comes back."""
+"""Compares two DataFrames row by row inside Spark, and returns only the differences."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 RELATIVE = 1e-9
-"""How far two floating answers may be apart, relative to the greater."""
+"""The tolerance for floating-point answers, relative to the greater one."""
 SAMPLES = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """What two engines answered to one query.
+    """The answers of two engines to one query.
 
-    `keys` name the columns that identify a row. `scales` name, for a floating column, a column of
-    `expected` (which is not compared) with the magnitude of what was added up to make it: where
-    numbers cancel out, digits are lost in proportion to it and not to what is left.
+    `keys` name the columns that identify a row. `scales` name, for a floating-point column, a
+    column of `expected` (which is not compared) with the magnitude of its summands: where numbers
+    cancel out, the error is relative to that magnitude and not to the result.
     """
 
     name: str
@@ -33,21 +33,21 @@ class Pair:
 
 @dataclass(frozen=True)
 class Difference:
-    """How the rows of one query compare; `ok` when they are the same."""
+    """The result of comparing the rows of one query; `ok` if they are equal."""
 
     name: str
     rows: int
-    """Rows expected."""
+    """The number of rows expected."""
     missing: int
     extra: int
     differing: int
     schema: str = ""
-    """What differs in the columns, their order or their types; empty when nothing does."""
+    """The differences in columns, their order or their types; empty if there are none."""
     samples: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether every row and every type is the same."""
+        """Whether all rows and types are equal."""
         return not (self.missing or self.extra or self.differing or self.schema)
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ def compare(pairs: Sequence[Pair]) -> list[Difference]:
     comparable = [pair for pair in pairs if not schemas[pair.name]]
     found: dict[str, Row] = {}
     if comparable:
-        # Pairs of one shape are compared by one aggregation, so that hundreds stay one small plan.
+        # Pairs of equal shape are compared in one aggregation, so that the plan stays small.
         shapes: dict[str, list[Pair]] = {}
         for pair in comparable:
             shapes.setdefault(_shape(pair), []).append(pair)
@@ -91,7 +91,7 @@ def compare(pairs: Sequence[Pair]) -> list[Difference]:
 
 
 def _counts(pairs: Sequence[Pair]) -> DataFrame:
-    """Rows, missing, extra, differing and samples of pairs that have the same shape."""
+    """Counts of rows, missing, extra and differing ones, and samples, for pairs of equal shape."""
     first = pairs[0]
     keys = list(first.keys)
     values = [name for name in first.actual.columns if name not in keys]
@@ -121,7 +121,7 @@ def _counts(pairs: Sequence[Pair]) -> DataFrame:
         "CASE WHEN na = 0 THEN 'missing' WHEN ne = 0 THEN 'extra' WHEN ne > 1 OR na > 1 "
         f"OR NOT ({same or 'true'}) THEN 'differing' END AS verdict",
     )
-    # The names of the first pair stand for all: pairs of one shape may name columns differently.
+    # Uses the column names of the first pair: pairs of equal shape may have different names.
     shown = _struct([(f"k{i}", name) for i, name in enumerate(keys)])
     sides = [_struct([(f"{s}.v{i}", name) for i, name in enumerate(values)]) for s in "ea"]
     sample = (
@@ -140,7 +140,7 @@ def _counts(pairs: Sequence[Pair]) -> DataFrame:
 
 VERDICTS = ("missing", "extra", "differing")
 _PLAIN = {"weft.compared": True}
-"""In the place of the mark of Spark's sessions, by which it would join those that touch."""
+"""Replaces the metadata of Spark's session columns, with which it would merge touching sessions."""
 
 
 def _side(pair: Pair, side: str) -> DataFrame:
@@ -163,13 +163,13 @@ def _side(pair: Pair, side: str) -> DataFrame:
 
 
 def _same(a: str, b: str, kind: T.DataType, scale: str | None = None, depth: int = 0) -> str:
-    """SQL that says whether two values of a type are the same answer."""
+    """SQL of whether two values of a type count as the same answer."""
     if isinstance(kind, (T.DoubleType, T.FloatType)):
         bound = f"{RELATIVE} * greatest(abs({a}), abs({b}))"
         if scale:
             bound = f"greatest({bound}, {RELATIVE} * coalesce({scale}, 0D))"
         if isinstance(kind, T.FloatType):
-            return f"({a} <=> {b})"  # floats are only ever copied, never added up as floats
+            return f"({a} <=> {b})"  # floats are only copied, never computed with
         return f"({a} <=> {b} OR coalesce(abs({a} - {b}) <= {bound}, false))"
     if isinstance(kind, T.ArrayType) and _floating(kind.elementType):
         x, y = f"x{depth}", f"y{depth}"

@@ -1,4 +1,4 @@
-"""A query as the plain Spark query that defines it: the oracle of every test."""
+"""The plain Spark query that defines a query; tests compare with it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _TIME, _HAVING = "weft_time", "weft_having"
 def native(
     df: DataFrame, axis: TimeAxis, query: Query, extra: Mapping[str, str] | None = None
 ) -> DataFrame:
-    """`df.where(P).groupBy(window(...), *keys).agg(...)`, with HAVING as a filter behind it.
+    """`df.where(P).groupBy(window(...), *keys).agg(...)`, followed by a filter for HAVING.
 
     Where Spark's `window()` refuses (a slide longer than the range, an integer axis) the same
     windows are made with `explode` of the starts, which is what `window()` itself expands to.
-    Sessions with a maximum, which Spark has not, are found in the sorted times of every group.
-    `extra` are further aggregates to compute beside the query's.
+    Sessions with a maximum, which Spark lacks, are computed from the sorted times of every group.
+    `extra` are further aggregates to compute besides the query's.
     """
     rows = df.where(F.expr(query.where)) if query.where else df
     rows, window = windowed(rows, axis, query.window, [key.native for key in query.keys])
@@ -36,7 +36,7 @@ def native(
     having = query.having_filter
     if having is None:
         return rows.groupBy(window.alias("window"), *keys).agg(*aggregates)
-    # HAVING may name keys and the window, so they have to be columns before they are grouped by.
+    # HAVING may refer to keys and the window, so they must be columns before the grouping.
     columns = {key.name: F.expr(key.native) for key in query.keys}
     named = rows.withColumns({"window": window, **columns})
     grouped = named.groupBy("window", *(F.col(f"`{key.name}`") for key in query.keys))
@@ -45,7 +45,7 @@ def native(
 
 
 def native_filters(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> DataFrame:
-    """What a knowledgeable user writes where only predicates differ: one FILTER for each.
+    """What an expert would write if only predicates differ: one aggregation with FILTER clauses.
 
     The queries have one window, no keys, and one aggregate each, which gets the query's name.
     """
@@ -59,16 +59,16 @@ def native_filters(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> D
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
-    """The rows of all frames, which have the same columns."""
+    """The union of frames with the same columns."""
     return reduce(DataFrame.unionAll, frames)
 
 
 def windowed(
     rows: DataFrame, axis: TimeAxis, window: Window, keys: Sequence[str] = ()
 ) -> tuple[DataFrame, Column]:
-    """Rows, and the column to group them by: each row once for each window that it is in.
+    """Rows, repeated for each window that they are in, and the window column to group by.
 
-    `keys` is SQL of what sessions with a maximum are grouped by.
+    `keys` is SQL of the grouping keys, needed for sessions with a maximum.
     """
     if isinstance(window, Session) and window.maximum:
         return with_sessions(rows, axis, window, keys)

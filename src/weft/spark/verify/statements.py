@@ -1,4 +1,4 @@
-"""Whole statements beside plain Spark: the rows of each compared as a bag, whatever its columns."""
+"""Compares whole statements with plain Spark: the rows of each as a multiset."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from weft.spark.verify.verify import VerifyReport, compute, verify
 from weft.spark.whole import Asked, WholeBatch
 
 _SAME = "weft_same"
-"""Numbers rows that are alike but for their floating columns."""
+"""The column that numbers rows that are equal except for floating-point columns."""
 
 
 def verify_whole(whole: WholeBatch) -> VerifyReport:
-    """What a batch answers beside what plain Spark does; what runs as it is is not compared."""
+    """Compare a batch's answers with plain Spark's; statements that run unchanged are skipped."""
     reports = []
     for key, loom in whole.looms.items():
         alone = {asked.queries[0].name for asked in whole.asked if asked.query is not None}
@@ -39,7 +39,7 @@ def verify_whole(whole: WholeBatch) -> VerifyReport:
 
 def _verified(whole: WholeBatch, asked: Asked) -> VerifyReport:
     plain = whole.plain(asked)
-    if plain is None:  # of another dialect, which Spark cannot run
+    if plain is None:  # a statement in another dialect, which Spark cannot run
         return VerifyReport((), 0.0, 0.0)
     start = perf_counter()
     compute([plain])
@@ -52,7 +52,7 @@ def _verified(whole: WholeBatch, asked: Asked) -> VerifyReport:
 
 
 def bags(name: str, expected: DataFrame, actual: DataFrame) -> Pair:
-    """Two frames as a pair to compare, of which no column needs to identify a row."""
+    """Two frames as a pair to compare as multisets, without columns that identify a row."""
     names = [f"c{at}" for at in range(len(expected.columns))]
     theirs, ours = (_numbered(frame.toDF(*names), names) for frame in (expected, actual))
     keys = [field.name for field in theirs.schema if not _is_floating(field.dataType)]
@@ -61,7 +61,7 @@ def bags(name: str, expected: DataFrame, actual: DataFrame) -> Pair:
 
 def _numbered(frame: DataFrame, names: Sequence[str]) -> DataFrame:
     for field in frame.schema:
-        if _has_map(field.dataType):  # Spark groups by no maps
+        if _has_map(field.dataType):  # Spark cannot group by maps
             frame = frame.withColumn(field.name, F.to_json(F.struct(field.name)))
     floats = [F.col(name) for name in names if _is_floating(frame.schema[name].dataType)]
     others = [F.col(name) for name in names if not _is_floating(frame.schema[name].dataType)]

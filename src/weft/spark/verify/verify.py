@@ -1,4 +1,4 @@
-"""The plan's answers beside those of the plain Spark queries."""
+"""Compares the plan's answers with those of the plain Spark queries."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from weft.spark.verify.native import native, union
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """How the answers compare and how long both took; true when they are equal."""
+    """The result of the comparison and how long both took; true if all answers are equal."""
 
     differences: tuple[Difference, ...]
     native_seconds: float
@@ -28,12 +28,12 @@ class VerifyReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every row of every query is the same."""
+        """Whether all rows of all queries are equal."""
         return all(difference.ok for difference in self.differences)
 
     @property
     def rows(self) -> int:
-        """Rows compared."""
+        """The number of rows compared."""
         return sum(difference.rows for difference in self.differences)
 
     def __bool__(self) -> bool:
@@ -56,7 +56,8 @@ def verify(
 ) -> VerifyReport:
     """Run the plain queries, run the plan, and compare row by row.
 
-    Both are computed in full and kept until they are compared, so the times are of the same work.
+    Both are computed in full and persisted before the comparison, so that their times are
+    comparable.
     """
     plain = {query.name: scaled(df, axis, query) for query in queries}
     kept = {name: frame.persist() for name, (frame, _) in plain.items()}
@@ -91,7 +92,7 @@ def compute(frames: Sequence[DataFrame]) -> None:
 
 
 def scaled(df: DataFrame, axis: TimeAxis, query: Query) -> tuple[DataFrame, dict[str, str]]:
-    """The plain query with the scale of each floating output beside it, and the scales' names."""
+    """The plain query with the scale of each floating-point output, and the scales' names."""
     plain = native(df, axis, query)
     doubles = {field.name for field in plain.schema if _is_double(field)}
     wanted = {name: sql for name, sql in scales(query).items() if name in doubles}

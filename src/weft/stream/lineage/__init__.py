@@ -1,5 +1,5 @@
 """OpenLineage: a run for every query of a stream, with where its columns come from.
 
-Read `datasets.py` (what things are called), `facets.py` (what is said of them), `runs.py` (when),
-and `transport.py` (how it is sent). Nothing here needs Spark.
+Read `datasets.py` (names of datasets), `facets.py` (their descriptions), `runs.py` (when events are
+sent), and `transport.py` (how they are sent). Nothing here needs Spark.
 """

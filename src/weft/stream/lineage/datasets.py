@@ -1,4 +1,4 @@
-"""What rows and answers are called in OpenLineage: a namespace, and a name in it."""
+"""The OpenLineage names of rows and answers: a namespace, and a name in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Dataset:
     fields: tuple[tuple[str, str], ...] = ()
 
     def has(self, column: str) -> bool:
-        """Whether it has a column of this name, in any case."""
+        """Whether it has a column of this name, without regard to case."""
         return any(name.lower() == column.lower() for name, _ in self.fields)
 
 
@@ -55,7 +55,7 @@ def kafka(servers: str, topic: str) -> tuple[str, str]:
 
 
 def answers_of(sink: Sink, query: SinkQuery) -> Dataset:
-    """Where a sink puts a query's answers."""
+    """The dataset to which a sink writes a query's answers."""
     return Dataset(*_written_to(sink, query), fields_of(query.schema))
 
 
@@ -79,5 +79,5 @@ def _written_to(sink: Sink, query: SinkQuery) -> tuple[str, str]:
 
 
 def owners_of(column: str, inputs: Sequence[Dataset]) -> list[Dataset]:
-    """The inputs that a column comes from: by its name, or any of them where none has the name."""
+    """The inputs that a column may come from: those that have its name, or all if none has."""
     return [one for one in inputs if one.has(column)] or list(inputs)

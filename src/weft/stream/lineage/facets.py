@@ -1,4 +1,4 @@
-"""What is said of a query, in the forms of OpenLineage: schemas, columns, SQL, owner, errors."""
+"""OpenLineage facets that describe a query: schemas, columns, SQL, owner, errors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Described:
 
     query: Query
     parts: tuple[Query, ...]
-    """The others that its `finish` reads."""
+    """The other queries that its `finish` reads."""
     time: str
     """The column of event time."""
     inputs: tuple[Dataset, ...]
@@ -41,7 +41,7 @@ class Described:
 
     @property
     def sql(self) -> str | None:
-        """The query as Spark SQL; None if it cannot be written so."""
+        """The query as Spark SQL; None if it cannot be written as such."""
         try:
             return write_query(self.query, time=self.time)
         except QueryError:
@@ -49,7 +49,7 @@ class Described:
 
 
 def facet(kind: str, **body: Any) -> dict[str, Any]:
-    """A facet under its name, with what every facet bears.
+    """A facet under its name, with the fields that every facet has.
 
     >>> facet("sql", query="SELECT 1")["sql"]["_schemaURL"].rsplit("/", 1)[1]
     'SQLJobFacet'
@@ -69,10 +69,10 @@ def dataset(one: Dataset, *facets: dict[str, Any]) -> dict[str, Any]:
 
 
 def column_lineage(told: Described) -> dict[str, Any]:
-    """From which columns each column of the answers comes, and which decide what rows there are."""
+    """The source columns of each column of the answers, and those that decide which rows exist."""
     query = told.query
     made = _made_from(told)
-    if query.finish is not None:  # SQL over answers: what of it goes where is Spark's to know
+    if query.finish is not None:  # SQL over answers: only Spark knows which column goes where
         read = sorted({told.time.lower()}.union(*(q.columns for q in (query, *told.parts))))
         said = query.finish.sql
         made = {name: (read, "TRANSFORMATION", said) for name, _ in told.output.fields}
@@ -93,11 +93,11 @@ def column_lineage(told: Described) -> dict[str, Any]:
 
 
 Source = tuple[Sequence[str], str, str]
-"""Columns that are read, in which way, and by which SQL."""
+"""The columns that are read, how they are used, and by which SQL."""
 
 
 def _made_from(told: Described) -> dict[str, Source]:
-    """What the columns of the plain query's answers are made from."""
+    """The sources of the columns of the plain query's answers."""
     query = told.query
     made: dict[str, Source] = {"window": ([told.time], "TRANSFORMATION", "window")}
     for key in query.keys:
@@ -113,7 +113,7 @@ def _made_from(told: Described) -> dict[str, Source]:
 
 
 def _selected(sql: str, given: dict[str, Source]) -> Source:
-    """What a selected expression over answers is made from."""
+    """The sources of an expression selected over answers."""
     names = [name for name in sorted(columns(sql)) if name in given]
     if len(names) == 1 and sql.strip("`").lower() == names[0]:
         return given[names[0]]

@@ -1,4 +1,4 @@
-"""When what is sent: a run of a query begins with START and ends with COMPLETE or FAIL.
+"""When events are sent: a run of a query begins with START and ends with COMPLETE or FAIL.
 
 started, added, resumed, replaced   START      the query is answered from now on
 dropped, replaced, stopped          COMPLETE   it was answered until now
@@ -20,7 +20,7 @@ from weft.stream.lineage.transport import Transport
 
 @dataclass(frozen=True)
 class Run:
-    """A run that has begun: what every event of it says."""
+    """A run that has begun: the fields that all its events have."""
 
     identity: str
     job: Mapping[str, Any]
@@ -29,10 +29,9 @@ class Run:
 
 
 class LineageRuns:
-    """Tells of the runs of a stream's queries; `describe` says what a query of a name is.
+    """Sends the runs of a stream's queries; `describe` returns the description of a query by name.
 
-    A query that only serves another's SQL over answers has no run of its own: `describe` has
-    nothing to say of it.
+    A query that only serves another's SQL over answers has no run: `describe` returns None for it.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class LineageRuns:
         self._runs: dict[str, Run] = {}
 
     def tell(self, event: Event) -> None:
-        """Send what an event comes to."""
+        """Send the lineage events that follow from an event."""
         name, facts = event.name, event.facts
         if name == "started":
             for query in facts["queries"]:
@@ -68,11 +67,11 @@ class LineageRuns:
                 self._end(query, event.at, facts["error"])
 
     def close(self) -> None:
-        """Send what waits."""
+        """Send waiting events."""
         self._transport.close()
 
     def _start(self, name: str, at: float) -> None:
-        if name in self._runs:  # it was paused
+        if name in self._runs:  # it was only paused
             return
         told = self._describe(name)
         if told is None:

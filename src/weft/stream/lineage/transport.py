@@ -1,4 +1,4 @@
-"""How events are sent: appended to a file, or posted over HTTP by a thread of their own."""
+"""How events are sent: appended to a file, or posted over HTTP by a separate thread."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from weft.errors import EngineError
 from weft.job.variables import redact
 
 KEY = "OPENLINEAGE_API_KEY"
-"""The environment variable of a service's key, as OpenLineage's own clients have it."""
+"""The environment variable with a service's API key, the same as for OpenLineage's own clients."""
 _WAITING = 100_000
 _TRIES = 3
 _TIMEOUT = 5.0
@@ -28,17 +28,17 @@ _log = logging.getLogger("weft.lineage")
 
 
 class Transport(Protocol):
-    """Takes events to where they are collected."""
+    """Sends events to a collector."""
 
     def send(self, event: Mapping[str, Any]) -> None:
         """Send an event, now or soon."""
 
     def close(self) -> None:
-        """Send what waits, and end."""
+        """Send waiting events, and end."""
 
 
 def transport(target: str) -> Transport:
-    """By HTTP to a URL, or to a file.
+    """The transport for a target: HTTP for a URL, or else a file.
 
     >>> transport("ftp://host/x")
     Traceback (most recent call last):
@@ -56,7 +56,7 @@ def transport(target: str) -> Transport:
 
 
 class ToFile:
-    """A line of JSON for every event, appended to a file."""
+    """Appends a line of JSON to a file for every event."""
 
     def __init__(self, path: str) -> None:
         self.path = os.path.abspath(path)
@@ -78,7 +78,7 @@ class ToFile:
 
 
 class ByHttp:
-    """Posts events one after the other; a service that is down holds nothing up.
+    """Posts events one after the other; a service that is down delays nothing else.
 
     An event that cannot be posted in three tries is dropped, and a warning is logged once.
     """
@@ -118,7 +118,7 @@ class ByHttp:
                 self._lose(why or "")
 
     def _post(self, event: Mapping[str, Any]) -> str | None:
-        """Post an event; why it failed, if it did."""
+        """Post an event; return why it failed, or None."""
         headers = {"Content-Type": "application/json"}
         key = os.environ.get(KEY)
         if key:

@@ -1,6 +1,6 @@
 """All answers of a batch at once: many keys in one sorted layout, many windows, many parts.
 
-Nothing here loops over keys or answers in Python; one call serves a whole key bucket.
+No Python loops over keys or answers; one call serves a whole bucket of keys.
 """
 
 from weft.engine.finals.batch.answers import Answers, WindowRequest, answer

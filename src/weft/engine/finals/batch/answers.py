@@ -28,11 +28,12 @@ from weft.query.scale import UNITS, Scale
 Int64: TypeAlias = npt.NDArray[np.int64]
 
 CHUNK = 1 << 18
-"""Rows worked on at a time: a few columns of so many stay in the processor's cache."""
+"""Rows processed at a time: a few columns of this length fit in the CPU's cache."""
 MOST = 1 << 22
-"""Answers given at a time: a day by the second has many more of them than slices."""
+"""Answers returned at a time: a window of a day every second has far more answers than slices."""
 TOGETHER = 1 << 16
-"""Answers of several asks that are given together: more cost so much that one call is nothing."""
+"""Requests are answered together up to this many answers; with more, the cost of a call is
+negligible."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,7 @@ class WindowRequest:
 
     `rows` is a mask over the slices (the fragments that satisfy the query); queries that share
     one array share the work on it. Only instances that end in `(ends_after, ends_until]` are
-    answered, so that a stream can ask for those that a watermark has passed.
+    answered, so that a stream can request those that the watermark has passed.
     """
 
     range: int
@@ -52,7 +53,7 @@ class WindowRequest:
     ends_after: int = -UNBOUNDED
     ends_until: int = UNBOUNDED
     scale: Scale = UNITS
-    """What all of these count; the positions of slices are on the axis."""
+    """The unit of these numbers; the positions of slices are in units of the axis."""
 
     @property
     def windows(self) -> Instances:
@@ -65,13 +66,13 @@ class Answers:
     """Some answers: key and window start of each, and every part's components."""
 
     asks: tuple[tuple[int, int], ...]
-    """Which of the asks, and how many answers each has here: they lie end to end."""
+    """The index of each request and its number of answers here, in the order of the answers."""
     key: Int64
     start: Int64
     parts: tuple[list[pa.Array], ...] = field(repr=False)
-    """For each part of the asks, one Arrow array per component."""
+    """For each part of the requests, one Arrow array per component."""
     end: Int64 | None = None
-    """Where the windows end, if that is not a range after their start."""
+    """The ends of the windows; None if each is its start plus the range."""
 
     def __len__(self) -> int:
         return len(self.key)
@@ -86,12 +87,12 @@ def answer(
     chunk: int = CHUNK,
     most: int = MOST,
 ) -> Iterator[Answers]:
-    """Every (key, window instance) with at least one slice, for every ask, combined.
+    """The combined partials of every (key, window instance) with a slice, for every request.
 
     `parts` are the partials, one Arrow array per component, in the order of the slices. Answers
-    come in pieces, within a stretch of keys (about `chunk` rows) and of time (about `most`
-    answers), so that no more than a piece is held. Asks with few answers share a piece: what is
-    done for every piece would cost more than their answers. `structure` names the final structure.
+    are returned in pieces, each for a range of keys (about `chunk` rows) and of time (about `most`
+    answers), so that only one piece is in memory. Requests with few answers share a piece, because
+    the fixed cost of a piece would exceed theirs. `structure` names the final structure.
 
     >>> from weft.algebra.ops import bind
     >>> from weft.algebra.part import Part
@@ -117,7 +118,7 @@ def answer(
     scratch = Scratch()
     for low, high in slices.chunks(chunk):
         piece = Slices(slices.key[low:high], slices.position[low:high])
-        # Encoded piece by piece: whole columns of numbers and counts would double the batch.
+        # Encoded piece by piece: encoding whole columns would double the memory of the batch.
         cut: list[Columns] = [
             op.encode([array[low:high] for array in arrays]) if position in wanted else ()
             for position, (op, arrays) in enumerate(zip(ops, columns, strict=True))
@@ -147,7 +148,7 @@ def _answers(
     most: int,
     structure: str,
 ) -> Iterator[Answers]:
-    """The answers of the asks that count the same rows, over a stretch of keys."""
+    """The answers of the requests with the same `rows` mask, over a range of keys."""
     askers = {
         part: sum(part in asks[member].parts for member in members)
         for part in sorted({part for member in members for part in asks[member].parts})
@@ -201,7 +202,7 @@ def _answers(
 def _alike(
     asks: Sequence[WindowRequest], members: Sequence[int]
 ) -> dict[tuple[Scale, tuple[int, ...]], list[int]]:
-    """The members by what they count in and the parts that they need."""
+    """The members grouped by scale and by the parts that they need."""
     found: dict[tuple[Scale, tuple[int, ...]], list[int]] = {}
     for member in members:
         found.setdefault((asks[member].scale, asks[member].parts), []).append(member)
@@ -211,7 +212,7 @@ def _alike(
 def _pieces(
     asks: Sequence[WindowRequest], members: Sequence[int], slices: Slices, most: int
 ) -> Iterator[list[tuple[int, Instances, int]]]:
-    """Members, their windows and the room that these need: few enough to be answered at once."""
+    """Batches of members to answer at once, with their windows and the room that these need."""
     windows = [asks[member].windows for member in members]
     together: list[tuple[int, Instances, int]] = []
     held = 0
@@ -230,7 +231,7 @@ def _pieces(
 
 
 def _over(op: VectorOp, ready: Combined, found: Ranges, counts: Int64) -> Columns:
-    """The combination of the ranges of some windows."""
+    """The combined partials of the ranges of some windows."""
     if not ready.in_order or len(counts) == 1:
         return ready.over(found.low, found.high)
     ends = np.cumsum(counts)

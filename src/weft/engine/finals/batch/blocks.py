@@ -1,8 +1,8 @@
 """Many queries over the same rows: prefixes and suffixes of blocks, and a table over blocks.
 
-Prepared once in about three combines a row, any range then takes at most three, in order, whatever
-its length (Alon and Schieber, "Optimal preprocessing for answering on-line product queries",
-1987). A range within one block is folded.
+Preparation takes about three combines per row; then any range takes at most three, in order,
+whatever its length (Alon and Schieber, "Optimal preprocessing for answering on-line product
+queries", 1987). A range within one block is folded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BLOCK = 16
 
 
 def levels(rows: int) -> int:
-    """How many levels the table over the blocks of so many rows has."""
+    """The number of levels of the table over the blocks of this many rows."""
     return max(1, (-(-rows // BLOCK) - 1).bit_length())
 
 
@@ -29,8 +29,8 @@ def levels(rows: int) -> int:
 def prepare(tag: Any, partials: Any, prefix: Any, suffix: Any, table: Any) -> None:
     """Fill the prefixes and suffixes within blocks, and the table of whole blocks.
 
-    Level l of the table splits the blocks into stretches of 2^(l+1) and holds, for each block,
-    the combination of the blocks between it and the middle of its stretch.
+    Level l of the table divides the blocks into runs of 2^(l+1) and holds, for each block, the
+    combination of the blocks between it and the middle of its run.
     """
     rows = len(partials[0])
     blocks = (rows + BLOCK - 1) // BLOCK

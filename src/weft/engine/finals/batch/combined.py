@@ -1,4 +1,4 @@
-"""A part's partials made ready for combining any ranges of rows: the way depends on the kind."""
+"""Prepares a part's partials for combining any ranges of rows; how depends on the kind of part."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def combined(
     scratch: Scratch | None = None,
     name: str = "",
 ) -> Combined:
-    """The partials made ready for so many asks; `scratch` lends memory under `name`.
+    """The partials prepared for `asks` requests; `scratch` provides memory under `name`.
 
-    `structure` names a final structure; `auto` takes the cheapest for so many asks.
+    `structure` names a final structure; `auto` takes the cheapest for this many requests.
 
     >>> import pyarrow as pa
     >>> from weft.algebra.ops import bind
@@ -69,7 +69,7 @@ def combined(
 
 
 def choice(op: VectorOp, asks: int, structure: str) -> Choice:
-    """The structure by which so many asks of a part are answered in a batch, and why."""
+    """The structure that answers `asks` requests of a part in a batch, and why."""
     if structure == "auto":
         numbers = not isinstance(op, ObjectOp)
         return choose(op.laws, form="batch", ranges=max(1, asks), numbers=numbers)
@@ -78,14 +78,14 @@ def choice(op: VectorOp, asks: int, structure: str) -> Choice:
 
 @dataclass(frozen=True)
 class _Room:
-    """How a compiled operation is to work, and whose memory it may use."""
+    """The structure of a compiled operation, and the memory that it uses."""
 
     structure: str
     scratch: Scratch
     name: str
 
     def like(self, columns: Columns, name: str, rows: int) -> Columns:
-        """Columns of so many rows with the same types, to be written to."""
+        """Uninitialised columns of this many rows with the same types."""
         return tuple(
             self.scratch.take(f"{self.name} {name} {position}", rows, column.dtype)
             for position, column in enumerate(columns)
@@ -93,7 +93,7 @@ class _Room:
 
 
 class _Compiled:
-    """Any operation with a compiled form, by any structure; `blank` is its identity, once."""
+    """Any operation with a compiled form, by any structure; `blank` is one row, the identity."""
 
     def __init__(self, tag: Any, columns: Columns, blank: Columns, room: _Room) -> None:
         self.tag, self.blank, self.room = tag, blank, room
@@ -115,11 +115,11 @@ class _Compiled:
         return out
 
     def work(self, rows: int) -> Columns:
-        """Columns of so many rows to work in."""
+        """Columns of this many rows as working memory."""
         return self.room.like(self.columns, "work", rows)
 
     def copy(self) -> Columns:
-        """The partials, to be overwritten."""
+        """A copy of the partials that may be overwritten."""
         work = self.work(self.rows)
         for target, source in zip(work, self.columns, strict=True):
             target[:] = source
@@ -178,7 +178,7 @@ _OVER: dict[str, Callable[[_Compiled, Int64, Int64, Columns], None]] = {
 
 
 class _Extremes:
-    """Least and greatest of numbers: one compiled maximum of 64-bit integers serves all types."""
+    """Minimum and maximum of numbers: one compiled maximum of 64-bit integers serves all types."""
 
     def __init__(self, op: NumberOp, columns: Columns, room: _Room) -> None:
         self.floats = op.floats
@@ -195,7 +195,7 @@ class _Extremes:
 
 
 class _Picks:
-    """Whole partials picked: the same maximum, over ranks that tell every row apart."""
+    """Picks whole partials: by the same maximum, over ranks that are distinct for every row."""
 
     def __init__(self, op: PickOp, columns: Columns, room: _Room) -> None:
         self.op, self.columns = op, columns
@@ -206,7 +206,7 @@ class _Picks:
         else:
             keys = op.keys(columns)
             keys = keys if op.choice.most else ~keys
-            # Of equal keys the row that sorts last wins: the newer, or else the older.
+            # Of equal keys the row that sorts last wins: the newest, or the oldest, as chosen.
             order = np.lexsort((at if op.choice.newer else -at, keys))
             self.winner = order
         rank = np.empty(rows, dtype=np.int64)
@@ -229,9 +229,9 @@ def _greatest(keys: Int64, room: _Room) -> _Compiled:
 
 
 class _Lists:
-    """Lists are joined end to end: the rows' values already lie so.
+    """Concatenates lists: the values of consecutive rows are adjacent already.
 
-    A structure that was asked for by name combines stretches of rows; their lists are joined last.
+    A structure requested by name combines ranges of rows; their lists are concatenated at the end.
     """
 
     in_order = True
@@ -252,7 +252,7 @@ class _Lists:
 
 
 class _Stepwise:
-    """What has no compiled form: the structure itself, row by row."""
+    """Operations without a compiled form: inserts row by row into the structure itself."""
 
     in_order = True
 
@@ -264,18 +264,18 @@ class _Stepwise:
         columns: Callable[[list[Any]], Columns],
     ) -> None:
         self.algebra, self.partials, self.columns = algebra, partials, columns
-        # Any structure may stand for the one that is for whole batches.
+        # `blocks` works only on whole batches, so another structure replaces it.
         self.structure = "two_stacks" if structure == "blocks" else structure
 
     @classmethod
     def of_objects(cls, op: ObjectOp, columns: Columns, structure: str) -> _Stepwise:
-        """Partials that are Python's values, combined by their monoid."""
+        """For partials that are Python values, combined by their monoid."""
         partials = list(zip(*(column.to_pylist() for column in columns), strict=True))
         return cls(op.monoid, partials, structure, op.columns)
 
     @classmethod
     def of_columns(cls, op: VectorOp, columns: Columns, structure: str) -> _Stepwise:
-        """Columns of one row each, combined by the operation on columns."""
+        """For partials as columns of one row each, combined by the operation on columns."""
         partials = [op.cut(columns, row, row + 1) for row in range(length(columns))]
         return cls(Lanes(op), partials, structure, lambda found: op.concat([*found, op.blank(0)]))
 
@@ -283,7 +283,7 @@ class _Stepwise:
         final = make(self.structure, self.algebra, capacity=16, late=False)
         answers = []
         for begin, end in zip(low.tolist(), high.tolist(), strict=True):
-            if begin > final.end:  # a gap between ranges: begin anew behind it
+            if begin > final.end:  # a gap between ranges: start a new structure after it
                 final = make(self.structure, self.algebra, capacity=16, first=begin, late=False)
             final.evict(min(begin, final.end))
             while final.end < end:

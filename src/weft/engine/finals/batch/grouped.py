@@ -1,8 +1,8 @@
-"""Partials combined by group: each group's rows, older first, become one partial.
+"""Combines partials by group: the rows of each group, older first, become one partial.
 
-The same operations as over ranges (`combined`): where an operation has a compiled form, every row
-is combined into its group's total in one pass; where it has none, the rows are brought together by
-a stable sort, and each group is a range.
+The operations are the same as over ranges (`combined`): if an operation has a compiled form, every
+row is combined into its group's total in one pass; otherwise the rows are sorted stably by group,
+and each group is a range.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 
 
 def by_group(op: VectorOp, columns: Columns, ids: Int64, count: int) -> Columns:
-    """The combination of every group's partials; `ids` says which of `count` groups a row is in.
+    """The combined partials of every group; `ids` gives each row's group, out of `count`.
 
     >>> import pyarrow as pa
     >>> from weft.algebra.ops import bind

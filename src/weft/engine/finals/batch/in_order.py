@@ -1,8 +1,8 @@
-"""Each structure over an array that is all there: windows in order, one compiled loop a structure.
+"""Each structure over a complete array: windows in order, one compiled loop per structure.
 
 The ranges `[low, high)` ascend at both ends and none is empty; `out` gets one partial for each.
-Positions are rows, so the rings of the sliding forms (`benchmarks.slides`) are straight here. What
-is in no range is never combined.
+Positions are rows, so plain arrays replace the ring buffers of the sliding forms
+(`benchmarks.slides`). Rows in no range are never combined.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 
 @njit(cache=True)
 def between(tag: Any, nodes: Any, low: int, high: int) -> Any:
-    """The combination of the nodes of one level from low to high, neither passed over."""
+    """The combination of the leaves under the nodes low to high (inclusive) of one level."""
     left = load(nodes, low)
     right = load(nodes, high)
     if low == high:
         return left
     while low >> 1 != high >> 1:
-        # `left` and `right` stand for all leaves from the range's ends to these nodes.
+        # `left` and `right` combine all leaves from the range's ends to these nodes.
         if low & 1 == 0:
             left = combine(tag, left, load(nodes, low + 1))
         if high & 1 == 1:
@@ -49,7 +49,7 @@ def naive(tag: Any, partials: Any, low: Int64, high: Int64, out: Any) -> None:
 def flatfat(
     tag: Any, partials: Any, nodes: Any, leaves: int, low: Int64, high: Int64, out: Any
 ) -> None:
-    """A complete binary tree over the rows; a node that has no whole subtree is never made."""
+    """A complete binary tree over the rows; nodes without a full subtree are not computed."""
     rows = len(partials[0])
     for row in range(rows):
         save(nodes, leaves + row, load(partials, row))
@@ -66,7 +66,7 @@ def flatfat(
 def bint(
     tag: Any, partials: Any, intervals: Any, leaves: int, low: Int64, high: Int64, out: Any
 ) -> None:
-    """Dyadic intervals, level by level; a range is walked in the longest of them."""
+    """Dyadic intervals, level by level; a range is covered by the longest ones."""
     rows = len(partials[0])
     for row in range(rows):
         save(intervals, row, load(partials, row))
@@ -96,7 +96,7 @@ def bint(
 def flatfit(
     tag: Any, partials: Any, pointers: Int64, stack: Int64, low: Int64, high: Int64, out: Any
 ) -> None:
-    """Follow the pointers to the newest row, then let all on the way point past it.
+    """Follow the pointers to the newest row, then make all on the way point past it.
 
     `partials` are overwritten: a row holds the combination up to where its pointer leads.
     """
@@ -106,7 +106,7 @@ def flatfit(
         while end < newest:
             pointers[end] = end + 1
             end += 1
-        if start > skips_until:  # wReset: nothing skips yet, so backwards and without the stack
+        if start > skips_until:  # wReset: no row skips yet, so go backwards, without the stack
             total = load(partials, newest - 1)
             for row in range(newest - 2, start, -1):
                 total = combine(tag, load(partials, row), total)
@@ -139,16 +139,16 @@ def flatfit(
 
 @njit(cache=True)
 def daba(tag: Any, partials: Any, blank: Any, low: Int64, high: Int64, out: Any) -> None:
-    """The cuts of `finals.daba` moved by one step for every row that leaves or comes.
+    """Moves the cuts of `finals.daba` by one step for every row inserted or evicted.
 
-    `partials` are overwritten; `blank` is one identity.
+    `partials` are overwritten; `blank` is one row, the identity.
     """
     first = end = left = right = accum = back = 0
     none = load(blank, 0)
     middle_total, back_total = none, none
     for answer in range(len(low)):
         while first < low[answer] or end < high[answer]:
-            if first < low[answer] and first == end:  # rows that no range takes are passed over
+            if first < low[answer] and first == end:  # skip rows that are in no range
                 first = end = left = right = accum = back = low[answer]
                 middle_total, back_total = none, none
                 continue
@@ -182,7 +182,7 @@ def daba(tag: Any, partials: Any, blank: Any, low: Int64, high: Int64, out: Any)
 
 @njit(cache=True)
 def shift(tag: Any, partials: Any, suffixes: Any, low: Int64, high: Int64, out: Any) -> None:
-    """A row that comes renews the suffixes of all that are held; an answer only reads."""
+    """Each new row updates the suffixes of all rows held; an answer only reads."""
     end = 0
     for answer in range(len(low)):
         first = low[answer]

@@ -1,4 +1,4 @@
-"""Where windows lie in the sorted slices: every instance as a range of rows."""
+"""Locates windows in the sorted slices: every instance is a range of rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Int32: TypeAlias = npt.NDArray[np.int32]
 
 UNBOUNDED = 2**62
 STRETCHES = 4
-"""Stretches of the index per row: with so many, a look-up seldom has to choose between rows."""
+"""Buckets of the index per row: with this many, a look-up rarely finds several rows in one."""
 _NO_INDEX = np.empty(0, dtype=np.int32)
 
 
@@ -61,29 +61,29 @@ class Slices:
 
     @cached_property
     def bounds(self) -> Int64:
-        """Where each key's rows begin, and at last where the rows end."""
+        """Where each key's rows begin, and finally where the rows end."""
         inner = np.flatnonzero(self.key[1:] != self.key[:-1]) + 1
         ends = [len(self)] if len(self) else []
         return np.concatenate([np.zeros(1, dtype=np.int64), inner, ends]).astype(np.int64)
 
     @cached_property
     def index(self) -> Int32:
-        """The first row of each of the even stretches into which every key's positions are cut.
+        """The first row of each bucket; every key's positions are divided into equal buckets.
 
-        Costs as much as walking the rows for a few queries, and makes every later one cheap.
+        Costs as much as scanning the rows for a few queries, and makes all further queries cheap.
         """
         index = np.empty(STRETCHES * len(self) + len(self.bounds) - 1, dtype=np.int32)
         _fill_index(self.bounds, self.position, index)
         return index
 
     def chunks(self, rows: int) -> Iterator[tuple[int, int]]:
-        """Row ranges of about so many rows that do not cut a key in two."""
+        """Row ranges of about `rows` rows, none of which splits a key."""
         low = 0
         while low < len(self):
             high = min(low + rows, len(self))
             if high < len(self):
                 key = self.key[high]
-                # Back to where this key begins; if it began the chunk, on to its end.
+                # Back to where this key begins; if that is the chunk's start, on to the key's end.
                 begin = int(np.searchsorted(self.key, key, side="left"))
                 high = begin if begin > low else int(np.searchsorted(self.key, key, side="right"))
             yield low, high
@@ -92,9 +92,9 @@ class Slices:
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
-    """Window instances that hold any slice: rows `[low, high)`, and where the instance starts.
+    """Window instances that contain a slice: rows `[low, high)`, and the start of the instance.
 
-    Of one window both `low` and `high` ascend, because keys do and within a key the instances do.
+    For one window `low` and `high` ascend, because keys do, and instances do within a key.
     """
 
     low: Int64
@@ -124,12 +124,12 @@ class Instances:
 
     @property
     def numbers(self) -> tuple[int, int, int, int, int]:
-        """As compiled code takes them: range, slide, phase, and the bounds of the ends."""
+        """The arguments for compiled code: range, slide, phase, and the bounds of the ends."""
         phase = self.offset % self.slide
         return self.range, self.slide, phase, self.ends_after, self.ends_until
 
     def stretches(self, slices: Slices, room: int, most: int) -> Iterator[Instances]:
-        """The same instances, `room` of them, in stretches of time of about `most` or fewer."""
+        """The same instances (at most `room`), divided by time into parts of about `most`."""
         after = max(self.ends_after, int(slices.position.min()))
         until = min(self.ends_until, int(slices.position.max()) + self.range)
         cuts = -(-room // most)
@@ -140,7 +140,7 @@ class Instances:
 
 
 def rooms(windows: Sequence[Instances], slices: Slices) -> Int64:
-    """At most how many instances of each hold any slice."""
+    """An upper bound of the instances of each window that contain a slice."""
     found = np.empty(len(windows), dtype=np.int64)
     _rooms(slices.bounds, slices.position, _numbers(windows), found)
     return found
@@ -154,11 +154,10 @@ def ranges(
     indexed: bool = False,
     scratch: Scratch | None = None,
 ) -> tuple[Ranges, Int64]:
-    """The instances of every key that hold any slice, windows end to end; how many each has.
+    """The instances of every key that contain a slice, window after window, and how many each has.
 
-    `room` is the sum of their rooms. `indexed` looks edges up instead of walking the rows, which
-    pays when many windows are asked for. `scratch` lends the memory: the ranges last until its next
-    use.
+    `room` is the sum of their rooms. `indexed` looks edges up instead of scanning the rows, which
+    pays for many windows. `scratch` provides the memory: the ranges are valid until its next use.
 
     >>> slices = Slices(key=np.array([0, 0, 1]), position=np.array([-60, 0, 0]))
     >>> windows = [Instances(range=120, slide=60), Instances(range=60, slide=60)]
@@ -202,7 +201,7 @@ def _start_after(instant: int, slide: int, offset: int) -> int:
 def _extent(
     oldest: int, newest: int, span: int, slide: int, offset: int, after: int, until: int
 ) -> tuple[int, int]:
-    """The first instance that may hold a slice of a key, and how many there are up to the last."""
+    """The first instance that may contain a slice of a key, and the count up to the last one."""
     first = _start_after(max(oldest, after) - span, slide, offset)
     last = _start_after(min(newest, until - span), slide, offset) - slide
     return first, max(0, (last - first) // slide + 1)
@@ -218,7 +217,7 @@ def _room(
     after: int,
     until: int,
 ) -> int:
-    """At most how many instances hold any slice."""
+    """An upper bound of the instances that contain a slice."""
     room = 0
     for key in range(len(bounds) - 1):
         begin, end = bounds[key], bounds[key + 1]
@@ -245,7 +244,7 @@ def _all_instances(
     high: Int64,
     start: Int64,
 ) -> int:
-    """Write the instances of all windows end to end, and how many each has."""
+    """Write the instances of all windows, one window after the other, and how many each has."""
     found = 0
     for at in range(len(numbers)):
         span, slide, offset, after, until = numbers[at]
@@ -288,7 +287,7 @@ def _instances(
     high_out: Int64,
     start_out: Int64,
 ) -> int:
-    """Write the instances that hold any slice; return how many."""
+    """Write the instances that contain a slice; return how many."""
     found, overlap = 0, span // slide
     aligned = overlap * slide == span
     for key in range(len(bounds) - 1):
@@ -303,7 +302,7 @@ def _instances(
                 position, begin, end, span, slide, start, last, low_out, high_out, start_out, found
             )
             continue
-        shared = max(0, count - overlap) if aligned else 0  # ends that are starts too
+        shared = max(0, count - overlap) if aligned else 0  # ends that are also starts
         _look_up(position, index, begin, end, base, start, slide, count, low_out, found)
         for at in range(shared):
             high_out[found + at] = low_out[found + at + overlap]
@@ -334,7 +333,7 @@ def _look_up(
     out: Int64,
     at: int,
 ) -> None:
-    """For `count` edges, `slide` apart, the first row of a key that does not lie before each."""
+    """For each of `count` edges, `slide` apart, the first row of a key that is not before it."""
     oldest, newest, stretches = position[begin], position[end - 1], STRETCHES * (end - begin)
     scale = stretches / (float(newest) - float(oldest) + 1.0)
     for place in range(at, at + count):
@@ -355,7 +354,7 @@ def _look_up(
 
 @njit(cache=True)
 def _halve(position: Int64, low: int, high: int, edge: int) -> int:
-    """The first row of many in one stretch that does not lie before the edge."""
+    """The first of the rows in one bucket that is not before the edge, by binary search."""
     while low < high:
         middle = (low + high) // 2
         if position[middle] < edge:
@@ -379,7 +378,7 @@ def _walk(
     start_out: Int64,
     found: int,
 ) -> int:
-    """The instances of one key, row by row; stretches without slices are skipped."""
+    """The instances of one key, found by scanning its rows; times without slices are skipped."""
     low = high = begin
     phase = start % slide
     while start <= last:

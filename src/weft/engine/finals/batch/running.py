@@ -1,4 +1,4 @@
-"""Ranges of exact numbers as differences of running totals: one look-up at each end."""
+"""Combines ranges of exact numbers as differences of running totals: one look-up at each end."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 
 
 class Combined(Protocol):
-    """Partials of which any ranges can be combined."""
+    """Partials prepared so that any ranges of them can be combined."""
 
     in_order: bool
-    """Whether the ranges asked for at once have to ascend at both ends."""
+    """Whether the ranges of one call have to ascend at both ends."""
 
     def over(self, low: Int64, high: Int64) -> Columns:
         """The combination of every row range `[low, high)`; none is empty."""
@@ -36,14 +36,14 @@ def by_subtraction(op: VectorOp, columns: Columns) -> Combined | None:
 
 
 def _running(values: Int64) -> Int64:
-    """Totals of the rows before each row, and of all; wrapping round, which differences undo."""
+    """Totals of the rows before each row, and of all rows; overflow cancels in differences."""
     totals = np.zeros(len(values) + 1, dtype=values.dtype)
     np.cumsum(values, out=totals[1:])
     return totals
 
 
 class _Totals:
-    """Integers: the running totals' difference is a range's total."""
+    """Integers: a range's total is the difference of two running totals."""
 
     in_order = False
 
@@ -55,7 +55,7 @@ class _Totals:
 
 
 class _RunningXor:
-    """XOR is its own inverse: the running ones of both ends of a range."""
+    """XOR is its own inverse: combine the running XOR at both ends of the range."""
 
     in_order = False
 
@@ -67,7 +67,7 @@ class _RunningXor:
 
 
 class Counted:
-    """One number by another way, and how many partials were not null by counting."""
+    """Combines one number by another method, and the number of non-null partials by counting."""
 
     def __init__(self, values: Combined, count: Int64) -> None:
         self.values, self.in_order = values, values.in_order
@@ -79,7 +79,7 @@ class Counted:
 
 
 class _WideTotals:
-    """Exact sums: in 64 bits where no range can overflow them, else in 128."""
+    """Exact sums: in 64 bits if no range can overflow them, else in 128."""
 
     in_order = False
 
@@ -87,7 +87,7 @@ class _WideTotals:
         low, high, *counts = columns
         self.counts = _Totals(tuple(counts))
         narrow = low.view(np.int64)
-        # Below this bound no range's total leaves 64 bits, whatever rounding the bound suffered.
+        # Below this bound no total exceeds 64 bits, even though the bound itself is rounded.
         small = bool((high == narrow >> 63).all()) and (
             float(np.abs(narrow.astype(np.float64)).sum()) < 2.0**62
         )
@@ -105,7 +105,7 @@ class _WideTotals:
 
 
 def _running_wide(value: Any) -> Any:
-    """Running totals of 128-bit numbers, from those of their 32-bit digits: none overflows."""
+    """Running totals of 128-bit numbers, from those of their 32-bit digits, without overflow."""
     low, high = value
     mask = np.uint64(0xFFFFFFFF)
     digits = [low & mask, low >> np.uint64(32), high.view(np.uint64) & mask]

@@ -1,4 +1,4 @@
-"""Memory that is used again: fresh pages cost more than the work done in them."""
+"""Memory that is reused, because allocating pages costs more than the work done in them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 
 class Scratch:
-    """Arrays by name, each valid until the same name is asked for again.
+    """Arrays by name, each valid until the same name is requested again.
 
     >>> scratch = Scratch()
     >>> a = scratch.take("a", 3, np.dtype(np.int64))
@@ -22,7 +22,7 @@ class Scratch:
         self._held: dict[tuple[str, str], npt.NDArray[Any]] = {}
 
     def take(self, name: str, rows: int, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-        """An array of so many rows with arbitrary content."""
+        """An array of this many rows with arbitrary content."""
         held = self._held.get((name, dtype.str))
         if held is None or len(held) < rows:
             held = np.empty(rows + rows // 4, dtype=dtype)

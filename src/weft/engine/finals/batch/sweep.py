@@ -1,4 +1,4 @@
-"""One query at a time: suffixes to a moving middle, and a running total past it."""
+"""One query at a time: suffixes up to a moving middle, and a running total after it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 
 @njit(cache=True)
 def sweep(tag: Any, partials: Any, low: Int64, high: Int64, suffix: Any, out: Any) -> None:
-    """Combine every range `[low, high)`, both ascending and none empty, in at most 3 steps a row.
+    """Combine every range `[low, high)`, both ascending and none empty, in at most 3 steps per row.
 
-    Two stacks (see `finals.two_stacks`) over an array that is all there: rows from `low` to
-    the middle have their suffix up to it in `suffix`, the rows past it are in one running total.
+    Two stacks (see `finals.two_stacks`) over a complete array: `suffix` holds, for rows from `low`
+    to the middle, the combination up to the middle; one running total combines the rows after it.
     """
     middle = 0
     ahead = 0

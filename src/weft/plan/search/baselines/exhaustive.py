@@ -21,7 +21,7 @@ Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
 LIMIT = 16
-"""Distinct edge sets that are searched unless told otherwise: 65,536 trees, 21 million choices."""
+"""Default limit of distinct edge sets: 65,536 trees, 21 million choices."""
 
 
 def search(
@@ -33,12 +33,12 @@ def search(
     progress: Progress | None = None,
     limit: int = LIMIT,
 ) -> Grouping:
-    """Price every tree that could be, then combine trees into the cheapest partition.
+    """Price every possible tree, then combine trees into the cheapest partition.
 
-    Queries with equal edges stay together, which never costs more (see `Classes`). Of a set of
-    classes the cheapest partition is that of the tree which has its first class, and the cheapest
-    of the rest: 3^n/2 choices instead of the Bell number of partitions, with the same outcome. An
-    iteration is one such choice.
+    Queries with equal edges stay together, which never costs more (see `Classes`). The cheapest
+    partition of a set of classes consists of some tree that contains the first class, and the
+    cheapest partition of the remaining classes: 3^n/2 choices instead of the Bell number of
+    partitions, with the same result. An iteration is one such choice.
 
     >>> table = WindowTable(range=[16, 10, 8], slide=[4, 5, 4])
     >>> cost = LinearCost(fixed=1.2, per_edge=0.0, weight=table.overlap)
@@ -91,7 +91,7 @@ def _subset_rates(trees: Trees, rates: Rates, progress: Progress | None) -> Floa
     rate = np.zeros(1 << n)
     sets = [trees.progressions(tree) for tree in range(n)]
     held = {0: (np.empty(0, np.int64), np.empty(0, np.int64))}
-    # Depth first, the highest class last: at most n sets are held at a time.
+    # Depth first, the highest class last: at most n sets are in memory at a time.
     waiting = [(1 << k, k, 0) for k in range(n)]
     done = 0
     while waiting:
@@ -111,7 +111,8 @@ def _subset_rates(trees: Trees, rates: Rates, progress: Progress | None) -> Floa
 
 @njit(cache=True, error_model="numpy")
 def _cheapest(price: Float64, n: int) -> tuple[Int64, int]:
-    """For each subset the tree of its first class in its cheapest partition, and the choices."""
+    """For each subset, the tree of its first class in its cheapest partition; and the number of
+    choices compared."""
     best = np.zeros(1 << n, np.float64)
     chosen = np.zeros(1 << n, np.int64)
     choices = 0

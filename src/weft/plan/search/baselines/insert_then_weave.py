@@ -34,9 +34,9 @@ def search(
 ) -> Grouping:
     """Insert each query into the tree with which it saves the most, then weave the trees.
 
-    WeaveShare section 6 leaves the order open: here it is that of the table, or `"random"`, and
-    queries with equal edges follow one another, of which the first decides: the next ones then
-    never save more elsewhere. An iteration is one insertion or one merge.
+    WeaveShare section 6 leaves the order open: here it is that of the table, or `"random"`.
+    Queries with equal edges are inserted together; the first one decides where, and the others
+    would never save more elsewhere. An iteration is one insertion or one merge.
 
     >>> table = WindowTable(range=[16, 10, 8], slide=[4, 5, 4])
     >>> search(table, LinearCost(fixed=1.2, per_edge=0.0, weight=table.overlap)).labels
@@ -80,7 +80,7 @@ def search(
 def _insert(
     single: Trees, own: Float64, sequence: Int64, rates: Rates, least: float
 ) -> tuple[Trees, Int64]:
-    """Insert classes in this order; the weight of its first query, `own`, decides for a class."""
+    """Insert classes in this order; `own`, the weight of its first query, decides for a class."""
     trees = single.take(sequence)  # the slots beyond `made` are still empty
     of_class = np.empty(len(single), dtype=np.int64)
     made = 0

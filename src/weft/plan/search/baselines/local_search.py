@@ -1,4 +1,4 @@
-"""Local Search: one query at a time to the tree where it saves the most."""
+"""Local Search: moves one query at a time to the tree where it saves the most."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weft.plan.search.weave.weaving import Progress
 from weft.query.table import WindowTable
 
 MOST = 12_000_000
-"""Pairs of movable things and trees, or of distinct edge sets, that are kept in memory."""
+"""Most pairs kept in memory, of movable things and trees or of distinct edge sets."""
 
 
 def search(
@@ -33,13 +33,13 @@ def search(
     times: float = 10,
     most_hard: int = 2**62,
 ) -> Grouping:
-    """Make the move that saves the most, again and again: of a query to another or a new tree.
+    """Repeatedly move the query that saves the most to another tree or to a new one.
 
-    From `"no_share"`, `"random"`, or a grouping, such as that of `weave`, which it then polishes:
-    it never returns anything worse than its start. With a query go those of equal edges in its
-    tree, because to leave some of them behind never costs less. An iteration is one move; there
-    are at most `times` (the paper has 2, 5 and 10) as many as `weave` needs, and no more once
-    `most_hard` edge rates were too hard for the recursion: each of those takes a while.
+    It starts from `"no_share"`, `"random"`, or a given grouping, such as that of `weave`, and never
+    returns anything worse than its start. A query moves together with those of equal edges in its
+    tree, because leaving some of them behind never costs less. An iteration is one move. There
+    are at most `times` (2, 5 and 10 in the paper) as many as `weave` needs; the search also stops
+    once `most_hard` edge rates were too hard for the recursion, because each of those is slow.
 
     >>> table = WindowTable(range=[16, 10, 8], slide=[4, 5, 4])
     >>> search(table, LinearCost(fixed=1.2, per_edge=0.0, weight=table.overlap)).labels

@@ -1,4 +1,4 @@
-"""What it saves to move queries between trees, kept up to date from move to move."""
+"""What moving queries between trees saves, updated after every move."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Bool = npt.NDArray[np.bool_]
 class Moves:
     """Movable things (queries of one class in one tree), trees, and what every move would save.
 
-    Edge rates are computed when a move is the best as far as its bounds say; until then they are
-    lower bounds, so that savings are upper bounds. A tree without queries is a tree to be.
+    An edge rate is computed when its move is the best according to the bounds; until then it is a
+    lower bound, so that the saving is an upper bound. One tree is empty, for moves to a new tree.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Moves:
         single = Trees.of_classes(classes, cost.per_edge)
         self.parts = [single.progressions(kind) for kind in range(k)]
         self.sets = [self._union(np.flatnonzero(self.tree == tree)) for tree in range(trees)]
-        # What two classes have in common, which bounds what larger sets have.
+        # The common edges of two classes, which bound those of larger sets.
         self.common = np.zeros((k, k))
         upper = np.triu_indices(k, 1)
         rate = classes.rate
@@ -59,20 +59,20 @@ class Moves:
         """The rate of each tree with each thing added, or a lower bound of it."""
         self.joined_exact = np.zeros((things, trees), dtype=np.bool_)
         self.take = np.empty((things, trees))
-        """What the tree costs more with the thing added."""
+        """By how much the tree's cost rises with the thing added."""
         self.left = np.empty(things)
         """The rate of each thing's tree without it, or a lower bound of it."""
         self.left_exact = np.zeros(things, dtype=np.bool_)
         self.give = np.empty(things)
-        """What the thing's tree costs less without it."""
+        """By how much the cost of the thing's tree falls without it."""
         for tree in range(trees):
             self._look_at(tree)
         self.best = self.take.argmin(axis=1)
 
     def make(self, least: float) -> bool:
-        """Make the move that saves the most, if it saves more than `least`; say whether.
+        """Make the move that saves the most, if it saves more than `least`; return whether.
 
-        Once `most_hard` rates were hard, none is made.
+        Once `most_hard` rates were hard, no move is made.
         """
         everything = np.arange(len(self.kind))
         while True:
@@ -109,7 +109,7 @@ class Moves:
 
     def _move(self, thing: int, source: int, goal: int) -> None:
         if self.heft[goal] == 0.0 and (self.tree == source).sum() > 1:
-            self._add_empty()  # the one there was is taken
+            self._add_empty()  # the move used the empty one
         self.rate[goal] = self.joined[thing, goal]
         self.rate[source] = self.left[thing]
         self.tree[thing] = goal
@@ -118,7 +118,7 @@ class Moves:
             self.heft[tree] = self.weight[members].sum()
             self.sets[tree] = self._union(members)
             self._look_at(tree)
-        # Rows whose best was one of the two are looked through again; the others need not be.
+        # Only rows whose best tree was one of the two have to be searched again.
         stale = (self.best == source) | (self.best == goal)
         self.best[stale] = self.take[stale].argmin(axis=1)
         everything = np.arange(len(self.kind))
@@ -127,7 +127,7 @@ class Moves:
             self.best[better] = tree
 
     def _look_at(self, tree: int) -> None:
-        """Bound the rates of a tree with each thing added, and of it without each of its own."""
+        """Bound the rates of a tree with each thing added, and without each of its own things."""
         everything = np.arange(len(self.kind))
         members = np.flatnonzero(self.tree == tree)
         rate = self.rate[tree]
@@ -138,13 +138,13 @@ class Moves:
             low = np.maximum(low, apart.max(axis=1))
             low = np.maximum(low, rate + self.own - shared.sum(axis=1))
         self.joined[:, tree] = low
-        # A thing adds nothing where its class is, and a tree to be has the thing's edges alone.
+        # A thing adds no edges to a tree that has its class; an empty tree gets only its edges.
         within = np.isin(self.kind, self.kind[members])
         self.joined[within, tree] = rate
         self.joined_exact[:, tree] = within if len(members) else True
         self._price_joining(everything, tree)
         self.take[members, tree] = np.inf
-        # At most what the thing shares with no single other one of the tree is lost.
+        # Removing a thing loses at most the edges that it shares with no single other thing.
         others = shared[members]
         np.fill_diagonal(others, 0.0)
         lost = self.own[members] - others.max(axis=1, initial=0.0)

@@ -1,4 +1,4 @@
-"""No Share: every query has a tree of its own."""
+"""No Share: one tree for each query."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def search(
 ) -> Grouping:
     """One tree per query: the baseline of every comparison.
 
-    A query alone has one edge a slide, or two if its slide does not divide its range; there is
-    nothing to count or to choose.
+    A single query has one edge per slide, or two if its slide does not divide its range, so there
+    is nothing to compute.
 
     >>> table = WindowTable(range=[12, 10], slide=[9, 6])
     >>> search(table, LinearCost(1.0, 0.0, table.overlap)).edge_rate * 18

@@ -1,6 +1,7 @@
-"""The common edges of two trees by looking up each edge of one in the other (WeaveShare section 8).
+"""Counts the common edges of two trees by looking up each edge of one in the other (WeaveShare
+section 8).
 
-Slow on purpose: these are the paper's first two ways, kept to reproduce its figure 14.
+Slow on purpose: these are the paper's first two methods, kept to reproduce its figure 14.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ def _composite_slide(step_x: Int64, step_y: Int64, most: int) -> int:
 def probe_bitmap(
     off_x: Int64, step_x: Int64, off_y: Int64, step_y: Int64, most: int
 ) -> tuple[float, int, int]:
-    """The edge rate of x and y, the length of the bit set, and the look-ups.
+    """The edge rate of x and y, the length of the bit set, and the number of look-ups.
 
-    Each edge of y is looked up in x's bit set, which is stretched to the composite slide.
+    Each edge of y is looked up in x's bit set, which is extended to the composite slide.
 
     >>> probe_bitmap(np.array([0]), np.array([2]), np.array([0]), np.array([3]), 100)
     (0.6666666666666666, 6, 2)
@@ -62,7 +63,7 @@ def probe_queries(
     rate_x: float, off_x: Int64, step_x: Int64, off_y: Int64, step_y: Int64, most: int
 ) -> tuple[float, int, int]:
     """The same without a bit set, given x's rate: each edge of y's queries is tested against
-    x's queries one by one, and against y's earlier ones lest it be counted twice.
+    x's queries one by one, and against y's earlier queries so that it is not counted twice.
 
     >>> x, y, none = np.array([2]), np.array([3]), np.array([0])
     >>> probe_queries(0.5, none, x, none, y, 100)

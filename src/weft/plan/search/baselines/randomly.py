@@ -1,4 +1,4 @@
-"""Random: queries thrown into a random number of trees."""
+"""Random: queries assigned at random to a random number of trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def search(
 ) -> Grouping:
     """Put each query into one of `trees` trees, or of a random number of them.
 
-    Trees that get no query are not there.
+    Trees without a query are left out.
 
     >>> table = WindowTable(range=[4, 5, 6, 7], slide=[2, 3, 4, 5])
     >>> search(table, LinearCost(1.0, 0.0, table.overlap), seed=1).labels

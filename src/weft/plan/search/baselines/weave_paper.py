@@ -1,4 +1,4 @@
-"""WeaveShare as published, its three optimisations switchable, with any way to count edges."""
+"""WeaveShare as published, with switches for its three optimisations and for how to count edges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Int64 = npt.NDArray[np.int64]
 Float64 = npt.NDArray[np.float64]
 
 MATRIX = 10_000
-"""Trees beyond which the paper's table of pairs does not fit in memory."""
+"""Most trees for which the paper's table of pairs fits in memory."""
 _EXACT, _F1, _BITSET, _BITMAP, _QUERIES = range(5)
 _EVALUATIONS, _WORK, _COMPARISONS, _PAST = range(4)
 
@@ -42,7 +42,7 @@ class Counts:
     evaluations: int
     """Edge rates of pairs computed."""
     work: int
-    """Nodes, groups or bits, as the way of counting edges has it."""
+    """Nodes, groups or bits, depending on how edges are counted."""
     comparisons: int
     """Edges of one tree looked up in another (figure 14); 0 where no bit set is probed."""
 
@@ -63,12 +63,12 @@ def search(
 ) -> Grouping:
     """Compute what merging saves for every pair of trees, merge the best, and start over.
 
-    `lookup` keeps what was computed in a table (WeaveShare section 8.1), so that an iteration
-    computes only the pairs of the tree that it made. `collapsed` makes one tree of queries with
-    equal edges first, which the papers do not, but without which a million queries are out of
-    reach. `probe`, `bitmap` and `smaller` are explained at `run`. `limit` bounds the work of the
-    whole search, in groups of F1 or ticks of a bit set; one pair may take all of it, and without
-    a limit as much as `edge_rate` gives it. Ties are broken as by `weave`.
+    `lookup` keeps computed pairs in a table (WeaveShare section 8.1), so that an iteration
+    computes only the pairs of the tree that it merged. `collapsed` first puts queries with equal
+    edges into one tree; the papers do not, but a million queries are infeasible without it.
+    `probe`, `bitmap` and `smaller` are explained at `run`. `limit` bounds the work of the whole
+    search, in groups of F1 or ticks of a bit set; one pair may use up all of it. Without a limit,
+    each pair has the budget of `edge_rate`. Ties are broken as by `weave`.
 
     >>> table = WindowTable(range=[16, 10, 8], slide=[4, 5, 4])
     >>> cost = LinearCost(fixed=1.2, per_edge=0.0, weight=table.overlap)
@@ -106,11 +106,11 @@ def run(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Grouping, Counts]:
-    """`search`, and what it took.
+    """`search`, and counts of its work.
 
-    With `probe` the common edges of two trees are found as the paper has it, by looking up every
-    edge of the one in the other: in a bit set (`bitmap`) or in each of its queries, and the tree
-    with fewer edges being looked up (`smaller`) or the second.
+    With `probe` the common edges of two trees are found as in the paper, by looking up every edge
+    of one tree in the other: in a bit set (`bitmap`) or in each of its queries. The edges looked
+    up are those of the tree with fewer edges (`smaller`) or those of the second tree.
     """
     began = perf_counter()
     rates = Rates(edges)  # refuses unknown ways of counting
@@ -135,7 +135,7 @@ def run(
             pairs.bound, pairs.row, pairs.row_best, trees.weight, trees.charge,
             cost.per_edge, least, tie,
         )  # fmt: skip
-        if code == EVALUATE:  # only with `exact`, whose hard pairs wait until they matter
+        if code == EVALUATE:  # only with `exact`, which defers hard pairs until they matter
             at = pairs.row[i] + j
             pairs.bound[at] = -rates.together(trees, i, j, pairs.bound[at])
             continue
@@ -174,7 +174,7 @@ def run(
 
 
 class _Pairs:
-    """The table of all pairs' edge rates, negative as exact ones are in `bounds`."""
+    """The table of all pairs' edge rates; as in `bounds`, exact rates are stored negated."""
 
     def __init__(
         self, trees: Trees, method: int, table: bool, smaller: bool, limit: int | None
@@ -199,7 +199,7 @@ class _Pairs:
 
     def unite(self, i: int, j: int) -> None:
         """Merge tree j into tree i."""
-        if self.method == _QUERIES:  # who compares query by query needs them all
+        if self.method == _QUERIES:  # comparing query by query needs all of them
             taken = np.concatenate([self._place(i), self._place(j)])
             both = self.offset[taken], self.step[taken]
         self.trees.unite(i, j, -self.bound[self.row[i] + j])
@@ -256,7 +256,7 @@ def _fill_row(
     most: int,
     counts: Int64,
 ) -> None:
-    """Compute the pairs of tree i, with `most` steps for one and `limit` for all of the search."""
+    """Compute the pairs of tree i, with at most `most` steps per pair and `limit` in all."""
     best = GONE
     off_i, step_i = offset[start[i] :][: length[i]], step[start[i] :][: length[i]]
     for k in range(i + 1 if later_only else 0, len(rate)):

@@ -1,8 +1,8 @@
-"""Lower bounds of the edge rates of merged trees, cheap enough for every pair.
+"""Lower bounds of the edge rates of merged trees, cheap enough to compute for every pair.
 
-The bounds of all pairs i < j lie in one array, the upper triangle of a matrix row by row:
-`bound[row[i] + j]` is the edge rate of trees i and j together, minus it where it is exact, a
-lower bound where it is not.
+The bounds of all pairs i < j are in one array, the upper triangle of a matrix row by row:
+`bound[row[i] + j]` is a lower bound of the edge rate of trees i and j together, or, if negative,
+minus the exact rate.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 
 SAME = 1e-14
-"""Rates relatively this close are those of equal sets: their last digits vary."""
+"""Rates within this relative difference count as equal, because their last digits vary."""
 
 _FLOAT_EXACT = 2**51
-_SMALL = 100  # trees for which NumPy is as quick, and spares a first plan some compilation
+_SMALL = 100  # up to so many trees NumPy is as fast, and a first plan waits for less compilation
 _LARGE = 2**62
 _FEW = 64  # more pairs of progressions than this are not worth a bound by pairs
 
 
 def rows(trees: int) -> Int64:
-    """Where each row of the triangle begins, less the columns that it does not have.
+    """Where each row of the triangle begins, minus the number of columns that it lacks.
 
     >>> rows(4)  # entries (0,1) (0,2) (0,3) (1,2) (1,3) (2,3)
     array([-1,  1,  2,  2])
@@ -38,7 +38,7 @@ def rows(trees: int) -> Int64:
 
 
 def bound_all(trees: Trees, opened: Bool | None = None) -> Float64:
-    """The bounds of all pairs; with `opened`, pairs of two trees that are not are forbidden.
+    """The bounds of all pairs; with `opened`, pairs of two trees that are not open are forbidden.
 
     >>> from weft.plan.search.classes import collapse
     >>> from weft.query.table import WindowTable
@@ -68,7 +68,7 @@ def bound_all(trees: Trees, opened: Bool | None = None) -> Float64:
 
 
 def _bound_few(trees: Trees) -> Float64:
-    """All pairs of classes, in closed form: what is common to two progressions is 1/lcm."""
+    """All pairs of classes, in closed form: common edges of two progressions have rate 1/lcm."""
     i, j = np.triu_indices(len(trees), 1)
     low_i, high_i, low_j, high_j = trees.low[i], trees.high[i], trees.low[j], trees.high[j]
     common = np.gcd(trees.step[i], trees.step[j])
@@ -96,8 +96,8 @@ def _bound_classes(
 ) -> None:
     """`_bound_few` for many.
 
-    Rows with the same step follow one another, so that divisors are found once per step. The
-    divisibility tests are in floating point, which is exact here and runs on vectors.
+    Rows with the same step are adjacent, so that divisors are computed once per step. The
+    divisibility tests use floating point, which is exact here and can be vectorised.
     """
     n = len(kind)
     if n < 2:
@@ -105,7 +105,7 @@ def _bound_classes(
     common = np.empty(len(steps), np.float64)
     inverse = np.empty(len(steps), np.float64)
     shared = np.empty(len(steps), np.float64)
-    # Where each number is among the steps, if they are not too far between for a list of it.
+    # The position of each number among the steps, unless they are too sparse for such a list.
     place = np.full(steps[-1] + 1 if steps[-1] < 16 * len(steps) else 0, -1, np.int64)
     for k in range(len(steps) if len(place) else 0):
         place[steps[k]] = k
@@ -134,7 +134,7 @@ def _bound_classes(
 
 @njit(cache=True, error_model="numpy")
 def _divisors(steps: Int64, step: int, place: Int64, common: Float64) -> None:
-    """The greatest common divisor of one step with each; by multiples where there is a list."""
+    """The greatest common divisor of one step with each; by multiples if `place` is given."""
     if len(place) == 0:
         for k in range(len(steps)):
             common[k] = gcd(step, steps[k])
@@ -167,7 +167,7 @@ def _bound_trees(
 ) -> None:
     """All pairs of trees, by `E >= E_i + E_j - sum of what pairs of progressions share`.
 
-    It is equal if each tree has but one step, for then no instant is in two of those pairs.
+    The bound is exact if each tree has only one step: then no instant is in two of those pairs.
     """
     n = len(rate)
     for i in range(n):

@@ -1,4 +1,4 @@
-"""One tree for all queries, which a greedy search can miss: compared with at the end."""
+"""Compares the plan found with one tree for all queries, which a greedy search can miss."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def or_one_tree(found: Grouping, table: WindowTable, cost: LinearCost, began: fl
     """The grouping, or one tree for all where that costs less; greedy searches can miss it."""
     price = found.cost(cost)
     if len(found) > 1:
-        # All in one tree make at least the edges of the tree with the most.
+        # One tree for all has at least as many edges as the tree with the most.
         least = cost.tree(float(found.edge_rate.max()), float(cost.weight.sum()))
         if least < price:
             try:

@@ -1,4 +1,4 @@
-"""Weaving a few trees into many that stay apart from one another."""
+"""Weaves a few (open) trees into many others that are not compared with one another."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 
 MATRIX = 10_000
-"""Trees that are compared at once; of more, those that promise the most are."""
+"""Most trees compared at once; if there are more, the most promising ones."""
 
 
 def trees_of(
     classes: Classes, cost: LinearCost, of_query: Int64, rate: Float64, rates: Rates
 ) -> Trees:
-    """The trees that queries were put into; where `rate` is NaN it is computed.
+    """The trees of a given assignment of queries; a `rate` that is NaN is computed.
 
     >>> from weft.plan.search.classes import collapse
     >>> from weft.query.table import WindowTable
@@ -76,8 +76,8 @@ def trees_of(
 def weave_open(trees: Trees, opened: Bool, rates: Rates, *, least: float, tie: float) -> Woven:
     """Merge open trees with any trees while that scores more than `least`; merged ones are open.
 
-    Trees that cannot score with any open one are left out of the comparison, and looked at again
-    after each round of merges.
+    Trees whose merge with any open tree cannot reach that score are left out of the comparison,
+    and reconsidered after each round of merges.
     """
     total = len(trees)
     ended = np.arange(total, dtype=np.int64)
@@ -88,14 +88,14 @@ def weave_open(trees: Trees, opened: Bool, rates: Rates, *, least: float, tie: f
         ended[number[keep]] = number[keep[woven.ended]]
         if len(woven.number) == len(keep):
             break
-        # What was merged is open in the next round; what found nothing is not.
+        # Merged trees are open in the next round; open trees that were not merged are closed.
         left = np.ones(len(trees), dtype=np.bool_)
         left[keep] = False
         left[keep[woven.number]] = True
         opened[:] = False
         opened[keep[_targets(woven)]] = True
         trees.put(keep[woven.number], woven.trees)
-        if len(keep) == len(trees):  # everything was compared: there is nothing to find
+        if len(keep) == len(trees):  # everything was compared: nothing is left to find
             opened[:] = False
         trees, number, opened = trees.take(np.flatnonzero(left)), number[left], opened[left]
     return Woven(trees, number, roots(ended))
@@ -110,7 +110,7 @@ def _promising(trees: Trees, opened: Bool, least: float) -> Int64:
     """The open trees, and those that may score with one of them."""
     best = np.full(len(trees), -np.inf)
     for tree in np.flatnonzero(opened):
-        # No more can be in common than all edges of the one with fewer.
+        # Two trees have at most as many common edges as the smaller one has edges.
         fewer = np.minimum(trees.rate, trees.rate[tree])
         score = trees.per_edge * fewer
         score -= trees.weight * (trees.rate[tree] - fewer)

@@ -1,10 +1,10 @@
-"""Which trees can gain by any merge at all, found without looking at all pairs.
+"""Finds the trees that can gain from any merge at all, without looking at all pairs.
 
 In a workload of 400,000 distinct edge sets there are 80 billion pairs, and at low rates hardly
-one saves anything. Trees of equal step and number of progressions form a *shelf*, sorted by
-weight. What two progressions have in common is at most 1/lcm of their steps, and a score only
-falls with weight, so that most pairs of shelves are ruled out by their lightest trees, and the
-rest is left at the first pair that is too heavy.
+any of them saves anything. Trees of equal step and number of progressions form a *shelf*, sorted
+by weight. The common edges of two progressions have a rate of at most 1/lcm of their steps, and
+scores fall with weight. So most pairs of shelves are ruled out by their lightest trees, and the
+search of the others stops at the first pair that is too heavy.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Float64 = npt.NDArray[np.float64]
 Bool = npt.NDArray[np.bool_]
 
 LOOKS = 20_000_000
-"""Pairs looked at before giving up: where so many are possible, most trees have partners."""
+"""Pairs looked at before giving up: with more candidates than this, most trees have partners."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ def _score(
 def join(trees: Trees, tree: int, singles: Trees, shelves: Shelves, least: float) -> Int64:
     """Which of the single-class trees on the shelves may score more than `least` with a tree.
 
-    The bound is that of `bound_all`: no tree that would is missed.
+    Uses the bound of `bound_all`, so that no such tree is missed.
     """
     offset, step = trees.progressions(tree)
     found = np.zeros(len(singles), dtype=np.bool_)

@@ -25,7 +25,7 @@ Bool = npt.NDArray[np.bool_]
 MATRIX = 10_000
 """Trees whose pairs are all bounded at once; the bounds then take 400 MB."""
 BLOCK = 4_096
-_SMALL = 256  # so few trees that looking for those with partners first does not pay
+_SMALL = 256  # with so few trees, looking for those with partners first does not pay
 _ATTEMPTS = 8
 
 
@@ -37,19 +37,19 @@ def search(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Grouping:
-    """Merge the two trees that save the most, again and again, while any merge saves.
+    """Repeatedly merge the two trees that save the most, while any merge saves.
 
-    The choices are those of WeaveShare (figure 2), but queries with equal edges are one tree from
-    the beginning, and edge rates are computed only for pairs whose bound reaches the top. Of pairs
-    whose savings tie, the one with the smallest numbers is taken, trees being numbered by their
-    first query; savings tie when they differ by no more than 1e-12 of what the edges of all
-    distinct edge sets cost apart, `sum of E * (per_edge + w)`, and a merge must save more than
-    that. An iteration is one merge, or the last look that finds none.
+    The choices are those of WeaveShare (figure 2), but queries with equal edges start in one tree,
+    and edge rates are computed only for pairs whose bound is the best. Of pairs whose savings tie,
+    the one with the smallest numbers is merged, trees being numbered by their first query. Savings
+    tie when they differ by no more than 1e-12 of the cost of the edges of all distinct edge sets
+    without sharing, `sum of E * (per_edge + w)`, and a merge must save more than that. An iteration
+    is one merge, or the final step that finds none.
 
-    Past 10,000 distinct edge sets that have something to gain from each other, they are woven in
-    blocks of neighbouring slides first, and the report says so. The plan is compared with one
-    tree for all in the end, and the better one is returned. Edge counts other than `exact` go
-    through the paper's own algorithm.
+    More than 10,000 distinct edge sets that can gain from each other are first woven in blocks of
+    similar slides, and the report says so. In the end the plan is compared with one tree for all
+    queries, and the cheaper one is returned. Methods of counting edges other than `exact` use the
+    paper's own algorithm.
 
     >>> table = WindowTable(range=[16, 10, 8], slide=[4, 5, 4])  # WeaveShare example 3
     >>> cost = LinearCost(fixed=1.2, per_edge=0.0, weight=table.overlap)
@@ -83,7 +83,7 @@ def search(
 def weave_classes(
     classes: Classes, cost: LinearCost, rates: Rates, progress: Progress | None
 ) -> tuple[Trees, Int64, tuple[str, ...]]:
-    """The trees woven of classes, the tree of each class, and what is worth noting."""
+    """The trees woven from classes, the tree of each class, and notes for the report."""
     trees = Trees.of_classes(classes, cost.per_edge)
     tie = tolerance(classes, cost)
     least = tie - cost.fixed * classes.unit
@@ -98,7 +98,7 @@ def weave_classes(
 def weave_many(
     trees: Trees, rates: Rates, *, least: float, tie: float, progress: Progress | None
 ) -> tuple[Woven, tuple[str, ...]]:
-    """`weave_trees` for any number of trees of one class each: only those that have a partner."""
+    """`weave_trees` for any number of single-class trees; skips those without a partner."""
     has = None
     if len(trees) > _SMALL:
         shelves = Shelves.of(trees)
@@ -107,9 +107,9 @@ def weave_many(
         for _ in range(_ATTEMPTS):
             if has is None or has.sum() > few:
                 break
-            # A merged tree may suit one that had no partner before. Each is looked up when it is
-            # formed; if there is such a one, it is taken in and the weaving starts again, so that
-            # the choices are the same as with all trees.
+            # A merged tree may be a partner for a tree that had none before. This is checked for
+            # every merged tree; if it finds one, that tree is included and the weaving starts
+            # again, so that the choices are the same as with all trees.
             keep, watch = np.flatnonzero(has), _Watch(trees, shelves, has, least)
             woven = weave_trees(
                 trees.take(keep), rates, least=least, tie=tie, progress=progress, merged=watch
@@ -129,7 +129,7 @@ def weave_many(
 
 
 class _Watch:
-    """Looks for trees without a partner that suit a merged tree."""
+    """Looks for trees that had no partner but could gain from a merge with a merged tree."""
 
     def __init__(self, trees: Trees, shelves: Shelves, has: Bool, least: float) -> None:
         self.trees, self.shelves, self.has, self.least = trees, shelves, has, least
@@ -142,7 +142,7 @@ class _Watch:
 
 
 def _among(trees: Trees, keep: Int64, woven: Woven) -> Woven:
-    """The outcome of weaving the trees `keep`, among all trees."""
+    """The result of weaving the trees `keep`, renumbered among all trees."""
     ended = np.arange(len(trees), dtype=np.int64)
     ended[keep] = keep[woven.ended]
     number = np.flatnonzero(ended == np.arange(len(trees)))
@@ -154,7 +154,7 @@ def _among(trees: Trees, keep: Int64, woven: Woven) -> Woven:
 def _weave_blocks(
     trees: Trees, rates: Rates, least: float, tie: float, progress: Progress | None
 ) -> Woven:
-    """Weave blocks of trees with like steps, then what is left, while there is too much of it."""
+    """Weave blocks of trees with similar steps, and again while too many trees are left."""
     ended = np.arange(len(trees), dtype=np.int64)
     number = ended.copy()
     shift = 0
@@ -179,7 +179,7 @@ def _weave_blocks(
 
 
 def _follow(ended: Int64, number: Int64, here: Int64) -> Int64:
-    """Where trees end after those with these numbers ended in `here` among them."""
+    """Update where trees ended after the trees `number` were woven among themselves into `here`."""
     moved = ended.copy()
     moved[number] = number[here]
     return roots(moved[ended])

@@ -1,10 +1,10 @@
 """The greedy merging of trees, with bounds of edge rates instead of a table of costs.
 
-A lower bound of an edge rate is an upper bound of what the merge saves, so a pair is computed
-only when its bound reaches the top; most never do.
+A lower bound of an edge rate gives an upper bound of what the merge saves, so the rate of a pair
+is computed only when its bound is the best; for most pairs it never is.
 
-The *score* of a pair is what merging it saves apart from `fixed`, which all merges save alike:
-`charge_i + charge_j - E_ij * (per_edge + w_i + w_j)`. It keeps its digits when `fixed` is a
+The *score* of a pair is what merging it saves without `fixed`, which every merge saves:
+`charge_i + charge_j - E_ij * (per_edge + w_i + w_j)`. It stays precise even when `fixed` is a
 million times larger.
 """
 
@@ -27,13 +27,13 @@ Float64 = npt.NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
 
 UNSEEN = 1e300
-"""The best score of a row that was not looked at yet."""
+"""The best score of a row that was not computed yet."""
 DONE, EVALUATE, MERGE = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
 class Woven:
-    """What a weaving left."""
+    """The result of a weaving."""
 
     trees: Trees
     """The trees that are left."""
@@ -53,11 +53,12 @@ def weave_trees(
     progress: Progress | None = None,
     merged: Callable[[Trees, int], bool] | None = None,
 ) -> Woven:
-    """Merge the best pair of trees, again and again, until none scores more than `least`.
+    """Repeatedly merge the best pair of trees, until none scores more than `least`.
 
     Of the pairs whose scores are within `tie` of the best, the one with the smallest numbers is
-    merged. With `opened`, two trees that are not open stay apart; a merged tree is open. `merged`
-    is told of every new tree and stops the weaving by returning False. `trees` is used up.
+    merged. With `opened`, two trees that are not open are never merged; a merged tree is open.
+    `merged` is called with every new tree and stops the weaving by returning False. `trees` is
+    modified.
 
     >>> from weft.plan.search.classes import collapse
     >>> from weft.query.table import WindowTable
@@ -94,7 +95,7 @@ def weave_trees(
         if merged is not None and not merged(trees, i):
             break
         if gone > 64 and 2 * gone > len(trees):
-            # Rows half as long are looked through in half the time.
+            # Drop merged trees: rows half as long are searched in half the time.
             keep = trees.alive()
             bound, row = _pack(bound, row, keep), rows(len(keep))
             trees, number, row_best, gone = trees.take(keep), number[keep], row_best[keep], 0
@@ -103,7 +104,7 @@ def weave_trees(
 
 
 def roots(ended: Int64) -> Int64:
-    """Where everything ends, given where each tree went, which may have gone on itself.
+    """The final tree of each tree, given the tree that each was merged into.
 
     >>> roots(np.array([0, 0, 1, 3, 2]))
     array([0, 0, 0, 3, 0])
@@ -128,7 +129,7 @@ def select(
 ) -> tuple[int, int, int]:
     """What to do next: nothing, compute the edge rate of a pair, or merge it.
 
-    `row_best` is an upper bound for each row, looked at again only when it is on top.
+    `row_best` is an upper bound for each row, recomputed only when it is the highest.
     """
     if len(row_best) == 0:
         return DONE, 0, 0
@@ -143,7 +144,7 @@ def select(
         j = _first(bound, row, weight, charge, i, per_edge, top)
         if bound[row[i] + j] > 0.0:
             return EVALUATE, i, j
-        # `top` is the best score there is. Of those that tie with it, take the first pair.
+        # `top` is the best score. Of the pairs that tie with it, take the first.
         for k in range(len(row_best)):
             if row_best[k] >= top - tie:
                 j = _first(bound, row, weight, charge, k, per_edge, top - tie)
