@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
+from itertools import chain, count
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -49,12 +50,13 @@ def wide_table(
         *(F.last(name, ignorenulls=True).over(over).alias(name) for name in columns),
     )
     selected = [quote(key) for key in keys] + [f"{axis.instant('at')} AS time"]
+    names = feature_names([query for query, _ in answers], keys)
     for position, (query, _) in enumerate(answers):
         window, held = query.window, f"q{position}"
         newest = _newest_end(window)
         selected += [
             f"CASE WHEN {held}.at = {newest} THEN {held}.v.{quote(name)} END AS {quote(shown)}"
-            for name, shown in zip(query.aggs, _names(answers)[position], strict=True)
+            for name, shown in zip(query.aggs, names[position], strict=True)
         ]
     return filled.selectExpr(*selected)
 
@@ -72,17 +74,38 @@ def _values(answer: tuple[Query, DataFrame]) -> list[Column]:
     return [F.col(quote(name)) for name in answer[0].aggs]
 
 
-def _names(answers: Sequence[tuple[Query, DataFrame]]) -> list[list[str]]:
-    """`aggregate_range`, or `query_aggregate` if that is not unique."""
-    named = [[f"{agg}_{short(query.window)}" for agg in query.aggs] for query, _ in answers]
-    often = Counter(name for some in named for name in some)
-    return [
-        [
-            name if often[name] == 1 else f"{query.name}_{agg}"
-            for name, agg in zip(some, query.aggs, strict=True)
-        ]
-        for some, (query, _) in zip(named, answers, strict=True)
-    ]
+def feature_names(queries: Sequence[Query], keys: Sequence[str] = ()) -> list[list[str]]:
+    """The column of every aggregate: `aggregate_range`, or `query_aggregate` if that is taken.
+
+    Names that are taken even then get a number, so that no two columns have one name.
+
+    >>> some = [
+    ...     Query(name, aggs={"n": "count(*)"}, window=Window(range=range_))
+    ...     for name, range_ in (("a", "1 hour"), ("b", "1 hour"), ("c", "24 hours"))
+    ... ]
+    >>> feature_names(some, keys=["a_n"])
+    [['a_n_2'], ['b_n'], ['n_24h']]
+    """
+    short_names = [[f"{agg}_{short(query.window)}" for agg in query.aggs] for query in queries]
+    often = Counter(name.casefold() for some in short_names for name in some)
+    reserved = {"time", *(key.casefold() for key in keys)}
+    taken = {*reserved, *(name for name, times in often.items() if times == 1)}
+    found = []
+    for query, some in zip(queries, short_names, strict=True):
+        listed = []
+        for agg, name in zip(query.aggs, some, strict=True):
+            if often[name.casefold()] > 1 or name.casefold() in reserved:
+                name = _free(f"{query.name}_{agg}", taken)
+                taken.add(name.casefold())
+            listed.append(name)
+        found.append(listed)
+    return found
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name, with the first number after it that makes it a new one."""
+    numbered = (f"{name}_{number}" for number in count(2))
+    return next(one for one in chain([name], numbered) if one.casefold() not in taken)
 
 
 def short(window: Window) -> str:
