@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from weft.errors import QueryError
 from weft.query.syntax.lexer import Token, place
 
-NOTHING_THERE = (IndexError, ValueError, StopIteration)
+NOTHING_THERE = (LookupError, ValueError, StopIteration)
 """What a reader meets where a text ends, or has a comma, in the place of what it looks for."""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
