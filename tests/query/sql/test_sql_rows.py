@@ -176,3 +176,87 @@ def test_other_buckets_run_as_they_are(key: str) -> None:
     statement = read(f"SELECT {key} AS b, count(*) AS n FROM t GROUP BY b")
     assert not statement.queries
     assert statement.is_spark
+
+
+@pytest.mark.parametrize(
+    ("item", "spark"),
+    [
+        ("avg(x)::numeric", "CAST(avg(x) AS DECIMAL(38,18))"),
+        ("CAST(max(x) AS double precision)", "CAST(max(x) AS DOUBLE)"),
+        ("max(tags[1])", "max(try_element_at(tags, 1))"),
+        ("max(extract(dow FROM ts))", "max(EXTRACT(DOW FROM ts) - 1)"),
+        ("max(extract(epoch FROM ts))", "max(unix_micros(ts) / 1000000)"),
+        ("max(to_char(ts, 'YYYY-MM HH24:MI'))", "max(date_format(ts, 'yyyy-MM HH:mm'))"),
+    ],
+)
+def test_what_risingwave_says_in_sparks_words_and_means_otherwise(item: str, spark: str) -> None:
+    sql = f"SELECT {item} AS v FROM tumble(t, ts, INTERVAL '1 day') GROUP BY window_start"
+    (query,) = read(sql).queries
+    assert query.aggs["v"].replace("((", "(").replace("))", ")") == spark.replace("))", ")")
+
+
+def test_names_in_double_quotes_are_no_strings_in_risingwave() -> None:
+    sql = (
+        "SELECT \"side\", count(*) AS n FROM tumble(t, ts, INTERVAL '1 day') "
+        'WHERE "side" = \'B\' GROUP BY "side", window_start'
+    )
+    (query,) = read(sql).queries
+    assert (query.where, query.by) == ("`side` = 'B'", ("`side`",))
+
+
+def test_a_pattern_of_a_time_that_spark_reads_otherwise_is_refused() -> None:
+    sql = "SELECT to_char(ts, 'Dy DD') AS d FROM t EMIT ON WINDOW CLOSE"
+    assert "to_char" in read(sql).unshared
+
+
+def test_brackets_in_strings_are_no_names_in_azure() -> None:
+    sql = "SELECT [my note] FROM t TIMESTAMP BY ts WHERE note <> '[none]'"
+    assert read(sql).sql == "SELECT `my note` FROM t WHERE note <> '[none]'"
+
+
+def test_azures_units_of_time_may_be_short() -> None:
+    sql = f"SELECT DATEADD(hh, 1, ts) AS l {FROM_T}"
+    assert "dateadd ( hour , 1 , ts )" in read(sql).sql
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        (
+            "SELECT window_start AS ws, window_time, k, COUNT(*) AS n FROM TABLE(TUMBLE(TABLE t, "
+            "DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end, k",
+            ("window.start", "window.end - INTERVAL '0.001000' SECOND", "`k`", "`n`"),
+        ),
+        (
+            "SELECT HOP_END(ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR) AS e, COUNT(*) AS n "
+            "FROM t GROUP BY HOP(ts, INTERVAL '1' MINUTE, INTERVAL '1' HOUR)",
+            ("window.end", "`n`"),
+        ),
+        (
+            f"SELECT COUNT(*) AS n, System.Timestamp() AS at {FROM_T} "
+            f"GROUP BY k, TumblingWindow(hour, 1)",
+            ("`n`", "window.end - INTERVAL '0.000001' SECOND"),
+        ),
+        (
+            f"SELECT COUNT(*) AS n, System.Timestamp() AS at {FROM_T} "
+            f"GROUP BY k, SessionWindow(minute, 5, 10)",
+            ("`n`", "window.end"),
+        ),
+        ("SELECT max(x) AS hi FROM t [RANGE '1 hour' SLIDE '5 min'] GROUP BY k", ("`hi`",)),
+    ],
+)
+def test_answers_are_what_a_statement_of_another_dialect_selects(
+    sql: str, shown: tuple[str, ...]
+) -> None:
+    (query,) = read(sql).queries
+    assert query.shown is not None
+    assert tuple(text for text, _ in query.shown) == shown
+
+
+def test_windows_with_ids_show_them() -> None:
+    sql = (
+        f"SELECT System.Window().Id AS w, COUNT(*) AS n {FROM_T} GROUP BY "
+        f"Windows(Window('a', Tumbling(hour, 1)), Window('b', Tumbling(day, 1)))"
+    )
+    queries = read(sql).queries
+    assert [query.shown[0][0] for query in queries if query.shown] == ["'a'", "'b'"]

@@ -19,15 +19,16 @@ from weft.errors import QueryError
 from weft.query.sql.asa_sessions import without_partitions
 from weft.query.sql.asa_statements import in_spark
 from weft.query.sql.asa_windows import FORM, HOPPING, SESSIONS, TUMBLING, frame, read_windows
-from weft.query.sql.asa_words import WORDS, borders
+from weft.query.sql.asa_words import WORDS, borders, unit_of
 from weft.query.sql.cursor import Cursor, clause
-from weft.query.sql.dialect import Dialect, ParsedSelect
+from weft.query.sql.dialect import Dialect, ParsedSelect, window_bound
 from weft.query.sql.nodes import is_call, unquoted
 from weft.query.sql.select import Select
 from weft.query.syntax.lexer import Token, place
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Call, Name, Node, Op, rebuild, walk
+from weft.query.syntax.tree import Call, Literal, Name, Node, Op, rebuild, walk
 from weft.query.syntax.writer import write
+from weft.query.window import Session, Window
 
 TITLE = "Azure Stream Analytics"
 SHAPE = f"SELECT ... FROM input [TIMESTAMP BY column] [WHERE ...] GROUP BY {FORM}[, keys]"
@@ -50,7 +51,19 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     for part in walk(select.having) if select.having is not None else ():
         if _is_system(part):
             raise select.fail(part, "System belongs into SELECT: filter on the answers' window")
-    return ParsedSelect(select, windows, time, _shows_window, into and unquoted(into))
+    return ParsedSelect(select, windows, time, _shows_window, into and unquoted(into), _of_answers)
+
+
+def _of_answers(node: Node, id: str | None, window: Window) -> Node:
+    """`System.Timestamp()` and `System.Window().Id`, of the answers.
+
+    Azure's windows take in their end, which is a microsecond before that of weft's; its sessions
+    end where weft's do.
+    """
+    if isinstance(node, Op) and isinstance(node.args[1], Name):
+        text = "NULL" if id is None else "'" + id.replace("'", "''") + "'"
+        return Literal("null" if id is None else "string", text, at=node.at)
+    return window_bound(node, "end", 0 if isinstance(window, Session) else 1)
 
 
 def _bracketed(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
@@ -102,8 +115,11 @@ def _take_out(
 
 
 def _counted(node: Node) -> Node:
-    """A tree with DATEDIFF as the borders that it counts."""
+    """A tree with DATEDIFF as the borders that it counts, and with Spark's units in DATEADD."""
     node = rebuild(node, _counted)
+    if isinstance(node, Call) and is_call(node, "dateadd") and isinstance(node.args[0], Name):
+        named = Name((unit_of(write(node.args[0])),), at=node.args[0].at)
+        return replace(node, args=(named, *node.args[1:]))
     if not (isinstance(node, Call) and is_call(node, "datediff") and len(node.args) == 3):
         return node
     unit, first, second = map(write, node.args)

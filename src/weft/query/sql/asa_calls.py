@@ -8,22 +8,26 @@ GetRecordPropertyValue(r, 'p')      r.`p`
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from weft.errors import QueryError
 from weft.query.names import quoted_name
-from weft.query.sql.asa_words import borders
+from weft.query.sql.asa_words import borders, unit_of
 from weft.query.sql.in_spark import calls_in_spark
+from weft.query.sql.over import split
+from weft.query.syntax.lexer import Token, closed, tokenize
 
 
 def calls_of_values(sql: str) -> str:
     """A statement with the functions that need nothing but their arguments in Spark's words."""
     sql = calls_in_spark(sql, "CONCAT", _concat)
     sql = calls_in_spark(sql, "DATEPART", _part)
+    sql = calls_in_spark(sql, "DATEADD", _added)
     sql = calls_in_spark(sql, "COLLECT", _collected)
     sql = calls_in_spark(sql, "GETARRAYELEMENT", lambda given: f"get({', '.join(given)})")
     sql = calls_in_spark(sql, "GETARRAYLENGTH", lambda given: f"array_size({', '.join(given)})")
     sql = calls_in_spark(sql, "GETRECORDPROPERTYVALUE", _field)
-    return _OVER.sub(_over, sql)
+    return _aggregates(sql)
 
 
 def differences(sql: str) -> str:
@@ -31,12 +35,7 @@ def differences(sql: str) -> str:
     return calls_in_spark(sql, "DATEDIFF", _difference)
 
 
-_OVER = re.compile(
-    r"\b(TopOne|CollectTop|PERCENTILE_CONT|PERCENTILE_DISC)\s*\(([^()]*)\)\s*OVER\s*\(\s*ORDER\s+BY\s+"
-    r"([^()]*)\)",
-    re.IGNORECASE,
-)
-_ORDER = re.compile(r"([\w.`]+)(?:\s+(ASC|DESC))?", re.IGNORECASE)
+_OVER = ("TOPONE", "COLLECTTOP", "PERCENTILE_CONT", "PERCENTILE_DISC")
 _TEXT = re.compile(r"'([^']+)'")
 _PARTS = frozenset(("year", "quarter", "month", "day", "hour", "minute", "second"))
 _WEEKDAYS = ("weekday", "dw")
@@ -57,7 +56,7 @@ def _difference(arguments: list[str]) -> str:
 
 
 def _part(arguments: list[str]) -> str:
-    unit = arguments[0].strip().lower()
+    unit = unit_of(arguments[0].strip())
     if len(arguments) == 2 and unit in _WEEKDAYS:
         return f"dayofweek({arguments[1]})"
     if len(arguments) != 2 or unit not in _PARTS:
@@ -65,16 +64,41 @@ def _part(arguments: list[str]) -> str:
     return f"extract({unit} FROM {arguments[1]})"
 
 
-def _over(found: re.Match[str]) -> str:
-    """An aggregate that Azure writes as a window function."""
-    name, inside, order = found[1].lower(), found[2].strip(), found[3].strip()
+def _added(arguments: list[str]) -> str:
+    return f"dateadd({', '.join([unit_of(arguments[0].strip()), *arguments[1:]])})"
+
+
+def _aggregates(sql: str) -> str:
+    """A statement with the aggregates that Azure writes as window functions."""
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens) - 1)):
+        if tokens[index].word not in _OVER or tokens[index + 1].text != "(":
+            continue
+        end = closed(tokens, index + 1)
+        words = [token.word for token in tokens[end + 1 : end + 5]]
+        if words != ["OVER", "(", "ORDER", "BY"]:
+            continue
+        until = closed(tokens, end + 2)
+        inside = sql[tokens[index + 1].end : tokens[end].start].strip()
+        made = _aggregate(sql, tokens[index].text, inside, tokens[end + 5 : until])
+        sql = f"{sql[: tokens[index].start]}{made}{sql[tokens[until].end :]}"
+        tokens = tokenize(sql)
+    return sql
+
+
+def _aggregate(sql: str, called: str, inside: str, order: Sequence[Token]) -> str:
+    """One of them; `order` stands after its ORDER BY."""
+    name, text = called.lower(), sql[order[0].start : order[-1].end] if order else ""
     if name.startswith("percentile"):
-        return f"weft_{name}({inside}) WITHIN GROUP (ORDER BY {order})"
-    keys = [_ORDER.fullmatch(one.strip()) for one in order.split(",")]
-    ways = {(key[2] or "ASC").upper() for key in keys if key is not None}
-    if None in keys or len(ways) != 1:
-        raise QueryError(f"{found[1]} OVER (ORDER BY {order}): one direction for all is accepted")
-    by = f"struct({', '.join(key[1] for key in keys if key is not None)})"  # nulls come first
+        return f"weft_{name}({inside}) WITHIN GROUP (ORDER BY {text})"
+    keys, ways = [], set()
+    for key in split(order):
+        directed = key[-1].word in ("ASC", "DESC")
+        ways.add(key[-1].word if directed else "ASC")
+        keys.append(sql[key[0].start : key[-2 if directed else -1].end])
+    if len(ways) != 1:
+        raise QueryError(f"{called} OVER (ORDER BY {text}): one direction for all is accepted")
+    by = f"struct({', '.join(keys)})"  # a struct is not null: null columns come first, as in Azure
     function = "max_by" if ways == {"DESC"} else "min_by"
     if name == "topone":
         return f"{function}({inside or 'struct(*)'}, {by})"

@@ -10,7 +10,6 @@ A step has the time of what it reads, or, where it groups by a window, the colum
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -34,7 +33,6 @@ from weft.query.window import Session
 
 STEP_TIME = "weft_step_time"
 """The time of a step's answers, where the step has no name for it."""
-_BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 _REFUSED = {
     "COLLECTTOP": "is read as CollectTop(n[, column]) OVER (ORDER BY columns)",
     "WINDOWS": "is read in a SELECT that is a statement of its own, without sliding windows",
@@ -45,7 +43,7 @@ _END = "({}.end - INTERVAL '0.000001' SECOND)"
 
 def in_spark(sql: str) -> str:
     """A whole statement as Spark SQL."""
-    sql = _BRACKETS.sub(lambda found: quoted_name(found[1].strip()), sql)
+    sql = _names_quoted(sql)
     sql = calls_in_spark(sql, "SNAPSHOTWINDOW", lambda given: "System.Timestamp()")
     sql = _applied(calls_of_values(sql))
     _refuse(sql)
@@ -73,6 +71,19 @@ class _Reading:
     times: dict[str, str] = field(default_factory=dict)
     """The columns of time of the steps so far, and of what is derived."""
     derived: Derived = field(default_factory=Derived)
+
+
+def _names_quoted(sql: str) -> str:
+    """`[device id]` as a quoted name; brackets in strings stay as they are."""
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens))):
+        if tokens[index].text != "[":
+            continue
+        end = next((i for i in range(index, len(tokens)) if tokens[i].text == "]"), None)
+        if end is not None and end > index + 1:
+            name = sql[tokens[index].end : tokens[end].start].strip()
+            sql = f"{sql[: tokens[index].start]}{quoted_name(name)}{sql[tokens[end].end :]}"
+    return sql
 
 
 def _applied(sql: str) -> str:

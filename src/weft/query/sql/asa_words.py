@@ -53,12 +53,30 @@ WORDS = Vocabulary(
     window=None,
 )
 
-_SECONDS = {
-    **dict.fromkeys(("day", "dd", "d"), 86_400),
-    **dict.fromkeys(("hour", "hh"), 3600),
-    **dict.fromkeys(("minute", "mi", "n"), 60),
-    **dict.fromkeys(("second", "ss", "s"), 1),
+UNITS = {
+    **dict.fromkeys(("yyyy", "yy"), "year"),
+    **dict.fromkeys(("qq", "q"), "quarter"),
+    **dict.fromkeys(("mm", "m"), "month"),
+    **dict.fromkeys(("dy", "y"), "dayofyear"),
+    **dict.fromkeys(("dd", "d"), "day"),
+    **dict.fromkeys(("wk", "ww"), "week"),
+    **dict.fromkeys(("hh",), "hour"),
+    **dict.fromkeys(("mi", "n"), "minute"),
+    **dict.fromkeys(("ss", "s"), "second"),
+    "ms": "millisecond",
+    "mcs": "microsecond",
 }
+"""Spark's units of time, by their abbreviations."""
+_SECONDS = {"day": 86_400, "hour": 3600, "minute": 60, "second": 1}
+
+
+def unit_of(text: str) -> str:
+    """A unit of time in Spark's word for it.
+
+    >>> unit_of("mi"), unit_of("Hour")
+    ('minute', 'hour')
+    """
+    return UNITS.get(text.lower(), text.lower())
 
 
 def borders(unit: str, first: str, second: str) -> str | None:
@@ -69,9 +87,10 @@ def borders(unit: str, first: str, second: str) -> str | None:
     >>> print(borders("mi", "a", "b").replace("unix_seconds", "s"))
     ((s(b) - pmod(s(b), 60) - s(a) + pmod(s(a), 60)) DIV 60)
     """
-    if unit.lower() in ("millisecond", "ms"):
+    unit = unit_of(unit)
+    if unit == "millisecond":
         return f"(unix_millis({second}) - unix_millis({first}))"
-    length = _SECONDS.get(unit.lower())
+    length = _SECONDS.get(unit)
     if length is None:
         return None
     before, after = f"unix_seconds({first})", f"unix_seconds({second})"

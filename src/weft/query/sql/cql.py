@@ -51,7 +51,11 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     if again is not None:
         raise QueryError(place(sql, rest[again].start, "a second window: a query has one"))
     return ParsedSelect(
-        Select.read(sql, rest, SHAPE, TITLE), ((None, window),), None, _shows_window
+        Select.read(sql, rest, SHAPE, TITLE),
+        ((None, window),),
+        None,
+        _shows_window,
+        window_as=lambda node, *_: node,
     )
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import partial
+from typing import Literal as OneOf
 
 from weft.query.query import Query
 from weft.query.sql.select import Select
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token
-from weft.query.syntax.tree import Node
+from weft.query.syntax.tree import Literal, Name, Node, Op
 from weft.query.window import Window
 
-DialectName = Literal["spark", "cql", "asa", "flink", "ksql", "risingwave"]
+DialectName = OneOf["spark", "cql", "asa", "flink", "ksql", "risingwave"]
 
 
 @dataclass(frozen=True)
@@ -29,21 +30,41 @@ class ParsedSelect:
     """Which items of SELECT are the window itself."""
     into: str | None = None
     """The output that the text names."""
-    window_as: Callable[[Node], Node] | None = None
-    """The window in an item of SELECT, as Spark SQL over answers; None where weft does not say it,
-    and the answers have all that they have."""
+    window_as: Callable[[Node, str | None, Window], Node] | None = None
+    """What an item of SELECT says of the window, as Spark SQL over the answers; given the item, the
+    window's id and the window."""
 
     def queries(self, name: str, *, hidden: bool = False) -> list[Query]:
         """One query a window; of several windows, each named after its id or its place."""
         if len(self.windows) == 1 and self.windows[0][0] is None:
             return [self._query(name, self.windows[0][1], hidden)]
         return [
-            self._query(f"{name}_{id or position}", window, hidden)
+            self._query(f"{name}_{id or position}", window, hidden, id)
             for position, (id, window) in enumerate(self.windows, start=1)
         ]
 
-    def _query(self, name: str, window: Window, hidden: bool) -> Query:
-        return self.select.query(name, window, self.time, self.shows_window, self.window_as, hidden)
+    def _query(self, name: str, window: Window, hidden: bool, id: str | None = None) -> Query:
+        written = self.window_as
+        window_as = None if written is None else partial(_of_answers, written, id, window)
+        return self.select.query(name, window, self.time, self.shows_window, window_as, hidden)
+
+
+def _of_answers(
+    written: Callable[[Node, str | None, Window], Node], id: str | None, window: Window, node: Node
+) -> Node:
+    return written(node, id, window)
+
+
+def window_bound(node: Node, field: str, less: int = 0) -> Node:
+    """`start` or `end` of the window's column of answers, in the place of a node.
+
+    `less` is how many microseconds before it a dialect says that it is.
+    """
+    bound = Name(("window", field), at=node.at)
+    if not less:
+        return bound
+    text = f"INTERVAL '{less // 1_000_000}.{less % 1_000_000:06d}' SECOND"
+    return Op("-", (bound, Literal("typed", text, at=node.at)), at=node.at)
 
 
 @dataclass(frozen=True)

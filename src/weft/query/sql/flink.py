@@ -20,7 +20,7 @@ from weft.errors import QueryError
 from weft.query.duration import MICROSECONDS
 from weft.query.normal import normal
 from weft.query.sql.cursor import Cursor, clause
-from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
+from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame, window_bound
 from weft.query.sql.elements import elements_in_spark, extracted, split_at
 from weft.query.sql.flink_words import WORDS
 from weft.query.sql.in_spark import (
@@ -78,7 +78,20 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
             raise select.fail(key, "a second window: FROM has one")
     keys = tuple(key for key in select.group if not is_name(key, *_COLUMNS))
     select = _in_spark(replace(select, group=keys))
-    return ParsedSelect(select, ((None, window),), time, lambda node: is_name(node, *_COLUMNS))
+    return ParsedSelect(
+        select, ((None, window),), time, lambda node: is_name(node, *_COLUMNS), None, _of_answers
+    )
+
+
+def _of_answers(node: Node, *_: object) -> Node:
+    """`window_end`, `TUMBLE_ROWTIME(...)` and the like, of the answers' window."""
+    name = node.name if isinstance(node, Call) else write(node)
+    field = unquoted(name).lower().rpartition("_")[2]
+    if field in ("start", "end"):
+        return window_bound(node, field)
+    if field in ("time", "rowtime"):  # the window's last millisecond
+        return window_bound(node, "end", MICROSECONDS["millisecond"])
+    return Name(("window",), at=node.at)
 
 
 def _in_spark(select: Select) -> Select:
@@ -182,7 +195,11 @@ def _grouped(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
         return True
 
     return ParsedSelect(
-        _in_spark(select), ((None, _made(lengths)),), write(call.args[0]), shows_window
+        _in_spark(select),
+        ((None, _made(lengths)),),
+        write(call.args[0]),
+        shows_window,
+        window_as=_of_answers,
     )
 
 

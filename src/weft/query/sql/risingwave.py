@@ -7,12 +7,15 @@ EMIT ON WINDOW CLOSE;
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from weft.errors import QueryError
 from weft.query.duration import format_duration
+from weft.query.sql.casts import casts_spelled_out
 from weft.query.sql.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.in_spark import table_windows_in_spark, without
 from weft.query.sql.refusals import refuse_statement
-from weft.query.sql.risingwave_words import words_in_spark
+from weft.query.sql.risingwave_words import names_in_spark, words_in_spark
 from weft.query.sql.spark import SPARK
 from weft.query.sql.vocabulary import Vocabulary
 from weft.query.syntax.lexer import Token, place, tokenize
@@ -21,10 +24,14 @@ from weft.query.window import Window
 TITLE = "RisingWave's SQL"
 _BOUNDS = ("window_start", "window_end")
 _WORDS = Vocabulary(TITLE, window=_BOUNDS)
+_STRICT = replace(_WORDS, standard_strings=True)
+"""Once names in double quotes are known to be names."""
 
 
 def in_spark(sql: str) -> str:
     """A whole statement as Spark SQL."""
+    sql = casts_spelled_out(names_in_spark(sql))
+    _STRICT.refuse_tokens(sql, tuple(tokenize(sql)))
     _WORDS.refuse_operators(sql)
     sql = words_in_spark(without(sql, "EMIT", "ON", "WINDOW", "CLOSE"))
     sql = table_windows_in_spark(sql)

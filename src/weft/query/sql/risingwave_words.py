@@ -8,9 +8,12 @@ SELECT DISTINCT ON (k) ... ORDER BY k, y       SELECT ... QUALIFY row_number() O
 
 from __future__ import annotations
 
+import re
+
 from weft.errors import QueryError
+from weft.query.names import quoted_name
 from weft.query.sql.blocks import blocks
-from weft.query.sql.elements import operand
+from weft.query.sql.elements import elements_in_spark, operand
 from weft.query.sql.in_spark import calls_in_spark
 from weft.query.sql.over import level
 from weft.query.syntax.lexer import closed, place, tokenize
@@ -22,6 +25,10 @@ _ROUNDS = 100
 def words_in_spark(sql: str) -> str:
     """A statement of RisingWave with its words as Spark's; windows are not looked at."""
     sql = calls_in_spark(sql, "DATE_BIN", _bucket)
+    sql = calls_in_spark(sql, "EXTRACT", _extracted)
+    sql = calls_in_spark(sql, "DATE_PART", _extracted)
+    sql = calls_in_spark(sql, "TO_CHAR", _shown)
+    sql = elements_in_spark(_with_types(sql))
     sql = _ordered_texts(sql)
     sql = _first_of_each(sql)
     for _ in range(_ROUNDS):
@@ -30,6 +37,77 @@ def words_in_spark(sql: str) -> str:
             return sql
         sql = changed
     raise QueryError(f"AT TIME ZONE is used more than {_ROUNDS} times")
+
+
+def names_in_spark(sql: str) -> str:
+    """A statement with names in backquotes: in double quotes they are strings of Spark's.
+
+    >>> names_in_spark('SELECT "side" FROM t')
+    'SELECT `side` FROM t'
+    """
+    for token in reversed(tokenize(sql)):
+        if token.kind == "string" and token.text[0] == '"':
+            name = quoted_name(token.text[1:-1].replace('""', '"'))
+            sql = f"{sql[: token.start]}{name}{sql[token.end :]}"
+    return sql
+
+
+def _with_types(sql: str) -> str:
+    """A statement with types as Spark's: a NUMERIC without digits is none of whole numbers."""
+    tokens = tokenize(sql)
+    for index in reversed(range(1, len(tokens) - 1)):
+        text = " ".join(token.word for token in tokens[index : index + 2])
+        known = next((name for name in _TYPES if text in (name, f"{name} )")), None)
+        if tokens[index - 1].word == "AS" and known is not None:
+            last = tokens[index + known.count(" ")]
+            sql = f"{sql[: tokens[index].start]}{_TYPES[known]}{sql[last.end :]}"
+    return sql
+
+
+_TYPES = {
+    **dict.fromkeys(("NUMERIC", "DECIMAL"), "DECIMAL(38, 18)"),
+    **dict.fromkeys(("VARCHAR", "CHARACTER VARYING", "TEXT"), "STRING"),
+    **dict.fromkeys(("DOUBLE PRECISION", "FLOAT8"), "DOUBLE"),
+    "REAL": "FLOAT",
+    "TIMESTAMPTZ": "TIMESTAMP",
+}
+
+
+def _extracted(arguments: list[str]) -> str:
+    """`extract(dow FROM x)` counts from 0 on Sundays, in Spark from 1; `epoch` is in seconds."""
+    given = _PART.fullmatch(", ".join(arguments))
+    if given is None:
+        raise QueryError(f"extract({', '.join(arguments)}) has no part of a time that is known")
+    part, time = given[1].lower(), given[2]
+    if part == "epoch":
+        return f"(unix_micros({time}) / 1000000)"
+    if part == "dow":
+        return f"(extract(DOW FROM {time}) - 1)"
+    return f"extract({'DOW_ISO' if part == 'isodow' else part} FROM {time})"
+
+
+_PART = re.compile(r"'?(\w+)'?(?:\s*,|\s+FROM\b)\s*(.+)", re.IGNORECASE | re.DOTALL)
+
+
+def _shown(arguments: list[str]) -> str:
+    """`to_char(ts, 'YYYY-MM-DD HH24:MI')`, whose letters mean other things in Spark."""
+    pattern = arguments[1] if len(arguments) == 2 else ""
+    made, rest = "", pattern[1:-1]
+    while rest:
+        letters = next((one for one in _LETTERS if rest.upper().startswith(one)), "")
+        if not letters and rest[0].isalpha():
+            raise QueryError(f"to_char({', '.join(arguments)}): accepted are {', '.join(_LETTERS)}")
+        made += _LETTERS.get(letters, rest[0])
+        rest = rest[len(letters) or 1 :]
+    if pattern[:1] != "'" or not made:
+        raise QueryError(f"to_char({', '.join(arguments)}) needs a constant pattern of a time")
+    return f"date_format({arguments[0]}, '{made}')"
+
+
+_LETTERS = {
+    "YYYY": "yyyy", "HH24": "HH", "MI": "mm", "MM": "MM", "DD": "dd", "SS": "ss", "MS": "SSS",
+    "US": "SSSSSS",
+}  # fmt: skip
 
 
 def _bucket(arguments: list[str]) -> str:

@@ -124,7 +124,7 @@ def _whole(key: Node) -> Node:
     return key
 
 
-def _of_answers(node: Node) -> Node:
+def _of_answers(node: Node, *_: object) -> Node:
     """The window as a column of answers, whether it is named or called."""
     parts = node.parts[1:] if isinstance(node, Name) else ()
     return Name(("window", *parts), at=node.at)
