@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import NO_NULLS, Relation
 from weft.query.sql.in_spark import STREAM_TIME
-from weft.query.sql.reading import Statement
+from weft.query.sql.reading import Statement, in_spark
 from weft.query.zone import FAR
 from weft.spark.as_written import as_written
 from weft.spark.calendars import in_session, time_span
@@ -332,7 +332,10 @@ class WholeBatch:
         return asked.plain
 
     def _run_beside(self, asked: Asked, why: str) -> None:
-        """Make a statement run unchanged, if it can."""
+        """Make a statement run unchanged, in Spark's words if it is of another dialect."""
+        if asked.statement is not None:
+            with suppress(QueryError):
+                asked.statement = in_spark(asked.statement)
         if not _is_spark(asked):
             asked.error = why
             return
