@@ -22,14 +22,14 @@ from weft.query.finish import ANSWERS
 from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import Relation, Source
-from weft.query.sql.answers import OVER
-from weft.query.sql.blocks import Block, blocks
-from weft.query.sql.dialect import Dialect, ParsedSelect
-from weft.query.sql.grouping import groupings, without_keys
-from weft.query.sql.in_spark import STREAM_TIME
-from weft.query.sql.over import EXTRA, Clause, Lifted, aliased, filled, level, split
-from weft.query.sql.refusals import refuse_statement
-from weft.query.sql.relation import (
+from weft.query.sql.dialects.dialect import Dialect, ParsedSelect
+from weft.query.sql.select.answers import OVER
+from weft.query.sql.select.select import STREAM_TIME
+from weft.query.sql.tokens.blocks import Block, blocks
+from weft.query.sql.tokens.grouping import groupings, without_keys
+from weft.query.sql.tokens.over import EXTRA, Clause, Lifted, aliased, filled, level, split
+from weft.query.sql.tokens.refusals import refuse_statement
+from weft.query.sql.tokens.relation import (
     ROWS,
     Rows,
     is_table,

@@ -11,25 +11,25 @@ from weft.errors import QueryError
 from weft.query.finish import Finish
 from weft.query.limits import check_text
 from weft.query.query import Query
-from weft.query.sql.asa import ASA
-from weft.query.sql.blocks import blocks
-from weft.query.sql.casts import casts_spelled_out
 from weft.query.sql.composed import Composed, is_column, read_composed
-from weft.query.sql.cql import CQL
-from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
-from weft.query.sql.flink import FLINK
-from weft.query.sql.form import NOTHING_THERE, unread
-from weft.query.sql.ksql import KSQL
+from weft.query.sql.dialects.azure.azure import ASA
+from weft.query.sql.dialects.cql.cql import CQL
+from weft.query.sql.dialects.dialect import Dialect, DialectName, ParsedSelect
+from weft.query.sql.dialects.flink.flink import FLINK
+from weft.query.sql.dialects.ksql import KSQL
+from weft.query.sql.dialects.risingwave.risingwave import RISINGWAVE
+from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.recognise import recognise
-from weft.query.sql.refusals import refuse_statement
-from weft.query.sql.risingwave import RISINGWAVE
-from weft.query.sql.spark import SPARK
-from weft.query.sql.statement_texts import (
+from weft.query.sql.text.form import NOTHING_THERE, unread
+from weft.query.sql.text.statements import (
     StatementText,
     only_statement,
     spelled_out,
     statement_texts,
 )
+from weft.query.sql.tokens.blocks import blocks
+from weft.query.sql.tokens.casts import casts_spelled_out
+from weft.query.sql.tokens.refusals import refuse_statement
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
 

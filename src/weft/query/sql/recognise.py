@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weft.errors import QueryError
-from weft.query.sql.cql_windows import window_clause
-from weft.query.sql.dialect import DialectName
+from weft.query.sql.dialects.cql.windows import window_clause
+from weft.query.sql.dialects.dialect import DialectName
 from weft.query.syntax.lexer import Token, closed, place
 
 _ASA_CALLS = frozenset(

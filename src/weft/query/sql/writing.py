@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from weft.errors import QueryError
 from weft.query.calendar import Calendar
 from weft.query.query import Query
-from weft.query.sql.dialect import Dialect, DialectName
-from weft.query.sql.nodes import unquoted
+from weft.query.sql.dialects.dialect import Dialect, DialectName
 from weft.query.sql.reading import find_dialect, parse_query
+from weft.query.sql.select.nodes import unquoted
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, rebuild
 from weft.query.syntax.writer import write

@@ -1,0 +1,113 @@
+"""A text cut into statements: what each is called, whose it is, and which views it reads.
+
+-- name: hourly
+SELECT ...;                                             one statement
+WITH c AS (...) SELECT * INTO a ... SELECT * INTO b ... two, each with the WITH before them
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from weft.errors import QueryError
+from weft.query.duration import read_number
+from weft.query.sql.text.comments import said
+from weft.query.sql.text.form import malformed
+from weft.query.sql.text.views import View, defined_view, problem, read_views, with_views
+from weft.query.sql.text.wrappers import into, outputs, unwrapped
+from weft.query.sql.tokens.casts import casts_spelled_out
+from weft.query.syntax.lexer import Token, tokenize
+
+
+@dataclass(frozen=True)
+class StatementText:
+    """One statement, not yet read."""
+
+    name: str | None
+    text: str
+    """What its tokens are of: the whole text, or its own with what it reads of views."""
+    tokens: tuple[Token, ...]
+    view: str | None = None
+    """The view that it defines, in lower case."""
+    reads: frozenset[str] = frozenset()
+    """The views that it reads, in lower case."""
+    owner: str | None = None
+    lateness: str | int | None = None
+    problem: str = ""
+    """Why it cannot read what it reads of views."""
+    malformed: QueryError | None = None
+    """Why it is no statement of SQL at all."""
+
+
+def only_statement(text: str) -> StatementText:
+    """The one statement of a text."""
+    statements = statement_texts(text)
+    if len(statements) != 1:
+        raise QueryError(f"one SELECT statement is expected, not {len(statements)}")
+    return statements[0]
+
+
+def statement_texts(text: str) -> list[StatementText]:
+    """The statements of a text, with `;` between them."""
+    if not isinstance(text, str):
+        raise QueryError(f"{text!r} is not SQL: accepted is a string")
+    found: list[StatementText] = []
+    views: dict[str, View] = {}
+    tokens: list[Token] = []
+    begin = 0
+    for token in (*tokenize(text), None):
+        if token is not None and token.text != ";":
+            tokens.append(token)
+            continue
+        if tokens:
+            found += _outputs(text, text[begin : tokens[0].start], tokens, views)
+        tokens, begin = [], 0 if token is None else token.end
+    return found
+
+
+def _outputs(
+    text: str, before: str, tokens: Sequence[Token], views: dict[str, View]
+) -> Iterator[StatementText]:
+    """A statement that ends at a `;` or the end: one, or one for each of its outputs (Azure)."""
+    late, owner = said("lateness", before), said("owner", before)
+    lateness = None if late is None else read_number(late)
+    wrong = malformed(text, tokens)
+    if wrong:
+        made = _statement(said("name", before, None), text, tokens, {})
+        yield replace(made, malformed=wrong, owner=owner, lateness=lateness)
+        return
+    inner, target = unwrapped(tokens)
+    parts = outputs(inner)
+    first = inner if len(parts) == 1 else inner[: parts[0][1]]
+    name = said("name", before, target or into(inner[parts[0][0] :]))
+    made = replace(_statement(name, text, first, views), owner=owner, lateness=lateness)
+    view = defined_view(text, tokens, inner, target, views)
+    if view is not None:
+        made = replace(made, view=view.name.lower())
+        views[view.name.lower()] = view
+    yield made
+    for begin, end in parts[1:]:
+        steps = text[inner[0].start : inner[parts[0][0]].start]
+        own = f"{steps}{text[inner[begin].start : inner[end - 1].end]}"
+        more = _statement(into(inner[begin:end]), own, tokenize(own), views)
+        yield replace(more, owner=owner, lateness=lateness)
+
+
+def _statement(
+    name: str | None, text: str, tokens: Sequence[Token], views: Mapping[str, View]
+) -> StatementText:
+    reads = read_views(tokens, views)
+    if not reads or problem(reads):
+        return StatementText(name, text, tuple(tokens), problem=problem(reads))
+    text = with_views(text, tokens, reads)
+    names = frozenset(one.name.lower() for one in reads)
+    return StatementText(name, text, tuple(tokenize(text)), reads=names)
+
+
+def spelled_out(statement: StatementText) -> StatementText:
+    """A statement with CAST in the place of `::`."""
+    if all(token.text != "::" for token in statement.tokens):
+        return statement
+    text = casts_spelled_out(statement.text[statement.tokens[0].start : statement.tokens[-1].end])
+    return replace(statement, text=text, tokens=tuple(tokenize(text)))
