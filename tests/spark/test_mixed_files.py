@@ -1,7 +1,7 @@
 """Files in which some statements are shared, some run as they are and some cannot: what one sees.
 
 `mixed/<kind>.sql` is the file and `mixed/<kind>.txt` what `weft run` says. After a change that is
-meant, `python tests/spark/test_mixed_files.py` writes what it says now: read it before you keep it.
+meant, `python -m tests.spark.test_mixed_files` writes what it says now: read it before you keep it.
 """
 
 from __future__ import annotations

@@ -152,6 +152,8 @@ class Statement:
     """Whether `sql` is Spark's."""
     is_read: bool = False
     """Whether it is a view that other statements read."""
+    is_query: bool = True
+    """Whether it asks anything; if not, it must not run."""
 
     def as_queries(self) -> list[Query]:
         """Its queries, the first with what it makes of their answers; refused if it has none."""
@@ -191,6 +193,9 @@ def _read(statement: StatementText, place_name: str, dialect: str) -> Statement:
     text, name = statement.text, statement.name or place_name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     read = Statement(name, sql=text[begin:end])
+    if statement.not_query is not None:
+        named = QueryError(f"query {name!r}: {statement.not_query}")
+        return replace(read, refusal=named, unshared=str(named), is_query=False)
     try:
         known = _dialect(text, statement.tokens, dialect)
         read = replace(read, dialect=known.name, is_spark=known.name == "spark")
@@ -267,6 +272,8 @@ def _queries(
     sql, named = statement.text, name or statement.name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     try:
+        if statement.not_query is not None:
+            raise statement.not_query
         if statement.problem:
             raise QueryError(place(sql, begin, statement.problem))
         check_text(sql[begin:end], "the statement")

@@ -1,15 +1,28 @@
-"""What no SQL looks like: brackets that do not match, and commas with nothing beside them."""
+"""What is no query: brackets that do not match, commas with nothing beside them, set-up."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from weft.errors import QueryError
+from weft.query.sql.text.wrappers import BEFORE_KIND, KINDS, unwrapped
 from weft.query.syntax.lexer import Token, place
 
 NOTHING_THERE = (LookupError, ValueError, StopIteration)
 """What a reader meets where a text ends, or has a comma, in the place of what it looks for."""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_DEFINED = frozenset(
+    (*KINDS, "SOURCE", "CONNECTION", "CATALOG", "DATABASE", "SCHEMA", "FUNCTION", "TYPE", "INDEX")
+)
+_WITH_ROWS = ("TABLE", "STREAM", "SOURCE")
+_NO_QUERY = frozenset(
+    (
+        *("SET", "RESET", "USE", "DROP", "ALTER", "DECLARE", "TRUNCATE", "DELETE", "UPDATE"),
+        *("MERGE", "GRANT", "REVOKE", "ANALYZE", "REFRESH", "UNCACHE", "SHOW", "DESCRIBE"),
+        *("ADD", "LOAD", "CALL", "PRINT", "TERMINATE", "PAUSE", "RESUME"),
+    )
+)
+"""First words of statements that answer nothing."""
 
 
 def malformed(sql: str, tokens: Sequence[Token]) -> QueryError | None:
@@ -39,6 +52,36 @@ def malformed(sql: str, tokens: Sequence[Token]) -> QueryError | None:
     if before is not None and _is_comma(before):
         return QueryError(place(sql, before.start, "a comma with nothing after it"))
     return None
+
+
+def not_a_query(sql: str, tokens: Sequence[Token]) -> QueryError | None:
+    """Why a statement that sets something up, or changes data, is refused.
+
+    >>> from weft.query.syntax.lexer import tokenize
+    >>> sql = "CREATE TABLE t (x INT) WITH ('connector' = 'kafka')"
+    >>> print(not_a_query(sql, tokenize(sql)))
+    CREATE TABLE is not a query: say where the rows of a table are with --source NAME=PATH, ...
+      CREATE TABLE t (x INT) WITH ('connector' = 'kafka')
+      ^
+    """
+    first = tokens[0].word
+    if first == "CREATE":
+        if unwrapped(tokens)[0] is not tokens:
+            return None
+        kind = next((token.word for token in tokens[1:] if token.word not in BEFORE_KIND), "")
+        if kind not in _DEFINED:
+            return None
+        reason = f"CREATE {kind} is not a query: " + (
+            "say where the rows of a table are with --source NAME=PATH, or under sources: in a job "
+            "file"
+            if kind in _WITH_ROWS
+            else "leave it out"
+        )
+    elif first in _NO_QUERY:
+        reason = f"{first} is not a query: leave it out"
+    else:
+        return None
+    return QueryError(place(sql, tokens[0].start, reason))
 
 
 def unread(sql: str, tokens: Sequence[Token], wrong: QueryError | None) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from weft.errors import QueryError
 from weft.query.duration import read_number
 from weft.query.sql.text.comments import said
-from weft.query.sql.text.form import malformed
+from weft.query.sql.text.form import malformed, not_a_query
 from weft.query.sql.text.views import View, defined_view, problem, read_views, with_views
-from weft.query.sql.text.wrappers import into, outputs, unwrapped
+from weft.query.sql.text.wrappers import into, outputs, unwrapped, without_set
 from weft.query.sql.tokens.casts import casts_spelled_out
 from weft.query.syntax.lexer import Token, tokenize
 
@@ -38,6 +38,8 @@ class StatementText:
     """Why it cannot read what it reads of views."""
     malformed: QueryError | None = None
     """Why it is no statement of SQL at all."""
+    not_query: QueryError | None = None
+    """Why it is no query, if it sets something up or changes data."""
 
 
 def only_statement(text: str) -> StatementText:
@@ -60,6 +62,7 @@ def statement_texts(text: str) -> list[StatementText]:
         if token is not None and token.text != ";":
             tokens.append(token)
             continue
+        tokens = list(without_set(tokens))
         if tokens:
             found += _outputs(text, text[begin : tokens[0].start], tokens, views)
         tokens, begin = [], 0 if token is None else token.end
@@ -76,6 +79,11 @@ def _outputs(
     if wrong:
         made = _statement(said("name", before, None), text, tokens, {})
         yield replace(made, malformed=wrong, owner=owner, lateness=lateness)
+        return
+    setup = not_a_query(text, tokens)
+    if setup:
+        made = _statement(said("name", before, None), text, tokens, {})
+        yield replace(made, not_query=setup)
         return
     inner, target = unwrapped(tokens)
     parts = outputs(inner)

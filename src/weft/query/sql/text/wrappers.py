@@ -14,13 +14,16 @@ from weft.query.sql.tokens.blocks import SETS
 from weft.query.sql.tokens.over import level
 from weft.query.syntax.lexer import Token, closed
 
-_KINDS = ("VIEW", "TABLE", "STREAM", "SINK")
-_BEFORE = frozenset(
+KINDS = ("VIEW", "TABLE", "STREAM", "SINK")
+"""What a statement may create from a query."""
+BEFORE_KIND = frozenset(
     (
         *("OR", "REPLACE", "REFRESH", "GLOBAL", "TEMP", "TEMPORARY", "MATERIALIZED", "STREAMING"),
-        *("EXTERNAL", "LIVE", "PRIVATE", *_KINDS, "IF", "NOT", "EXISTS"),
+        *("EXTERNAL", "LIVE", "PRIVATE"),
     )
 )
+"""Words between CREATE and the kind."""
+_BEFORE_NAME = BEFORE_KIND | {*KINDS, "IF", "NOT", "EXISTS"}
 _QUERY = ("SELECT", "WITH", "FROM")
 
 
@@ -37,9 +40,9 @@ def unwrapped(tokens: Sequence[Token]) -> tuple[Sequence[Token], str | None]:
         position = 2 + (len(tokens) > 2 and tokens[2].word == "TABLE")
     elif words[:1] == ["CREATE"]:
         position = 1
-        while position < len(tokens) and tokens[position].word in _BEFORE:
+        while position < len(tokens) and tokens[position].word in _BEFORE_NAME:
             position += 1
-        if not any(token.word in _KINDS for token in tokens[1:position]):
+        if not any(token.word in KINDS for token in tokens[1:position]):
             return tokens, None
     elif words == ["COPY", "INTO"]:
         position = 2
@@ -48,6 +51,24 @@ def unwrapped(tokens: Sequence[Token]) -> tuple[Sequence[Token], str | None]:
     else:
         return tokens, None
     return _after(tokens, position)
+
+
+def without_set(tokens: Sequence[Token]) -> Sequence[Token]:
+    """A statement without what begins or ends Flink's statement set around it; maybe nothing.
+
+    >>> from weft.query.syntax.lexer import tokenize
+    >>> for sql in ("EXECUTE STATEMENT SET BEGIN SELECT 1", "BEGIN STATEMENT SET", "END"):
+    ...     print([token.text for token in without_set(tokenize(sql))])
+    ['SELECT', '1']
+    []
+    []
+    """
+    words = [token.word for token in tokens[:4]]
+    if words == ["EXECUTE", "STATEMENT", "SET", "BEGIN"]:
+        return tokens[4:]
+    if words == ["BEGIN", "STATEMENT", "SET"] or words == ["END"]:
+        return ()
+    return tokens
 
 
 def outputs(tokens: Sequence[Token]) -> list[tuple[int, int]]:

@@ -51,7 +51,7 @@ _END = "({}.end - INTERVAL '0.000001' SECOND)"
 def in_spark(sql: str) -> str:
     """A whole statement as Spark SQL."""
     sql = _names_quoted(sql)
-    sql = calls_in_spark(sql, "SNAPSHOTWINDOW", lambda given: "System.Timestamp()")
+    sql = calls_in_spark(sql, "SNAPSHOTWINDOW", lambda given: "System.Timestamp()", at_least=0)
     sql = _applied(calls_of_values(sql))
     _refuse(sql)
     reading = _Reading()
