@@ -1,4 +1,4 @@
-"""What no SQL looks like: brackets that do not match, and commas with nothing beside them."""
+"""Malformed statements: unmatched brackets, and commas with nothing before or after them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from weft.errors import QueryError
 from weft.query.syntax.lexer import Token, place
 
 NOTHING_THERE = (LookupError, ValueError, StopIteration)
-"""What a reader meets where a text ends, or has a comma, in the place of what it looks for."""
+"""The errors of a reader when the text ends, or has a comma, where it expects something else."""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def malformed(sql: str, tokens: Sequence[Token]) -> QueryError | None:
-    """Why a statement is none, so that no reader looks for clauses in it.
+    """Why a statement is malformed, so that no reader looks for clauses in it; None if it is not.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> sql = "SELECT sum(a, count(*) FROM t"
@@ -42,7 +42,7 @@ def malformed(sql: str, tokens: Sequence[Token]) -> QueryError | None:
 
 
 def unread(sql: str, tokens: Sequence[Token], wrong: QueryError | None) -> str:
-    """Why a text that no reader gets through is no statement."""
+    """The reason to give for a statement that no reader can read."""
     return str(wrong or place(sql, tokens[0].start, "this cannot be read as SQL"))
 
 
