@@ -1,4 +1,4 @@
-"""What a dialect is: how its window is read and written, and the words in which it differs."""
+"""What a dialect consists of: reading and writing of its windows, and its own vocabulary."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ DialectName = OneOf["spark", "cql", "asa", "flink", "ksql", "risingwave"]
 
 @dataclass(frozen=True)
 class ParsedSelect:
-    """What one statement asks: a SELECT without its windows, and the windows."""
+    """A parsed statement: a SELECT without its windows, and the windows."""
 
     select: Select
     windows: tuple[tuple[str | None, Window], ...]
-    """The windows, each with the id that the text gives it."""
+    """The windows, each with the id that the text gives it, if any."""
     time: str | None
-    """The column of event time; None where the text leaves it to the stream."""
+    """The event-time column; None if the text leaves it to the stream."""
     shows_window: Callable[[Node], bool]
-    """Which items of SELECT are the window itself."""
+    """Whether a SELECT item is the window itself."""
     into: str | None = None
     """The output that the text names."""
     window_as: Callable[[Node, str | None, Window], Node] | None = None
-    """What an item of SELECT says of the window, as Spark SQL over the answers; given the item, the
-    window's id and the window."""
+    """Translates a SELECT item that shows the window into Spark SQL over the answers; its arguments
+    are the item, the window's id and the window."""
 
     def queries(self, name: str, *, hidden: bool = False) -> list[Query]:
-        """One query a window; of several windows, each named after its id or its place."""
+        """One query per window; if there are several, each is named after its id or position."""
         if len(self.windows) == 1 and self.windows[0][0] is None:
             return [self._query(name, self.windows[0][1], hidden)]
         return [
@@ -56,9 +56,9 @@ def _of_answers(
 
 
 def window_bound(node: Node, field: str, less: int = 0) -> Node:
-    """`start` or `end` of the window's column of answers, in the place of a node.
+    """`start` or `end` of the answers' window column, in place of a node.
 
-    `less` is how many microseconds before it a dialect says that it is.
+    `less` is by how many microseconds the dialect's bound is earlier.
     """
     bound = Name(("window", field), at=node.at)
     if not less:
@@ -72,36 +72,36 @@ class StatementFrame:
     """What a dialect writes around a query's columns and conditions."""
 
     source: str
-    """What FROM says."""
+    """The text after FROM."""
     shown: tuple[str, ...] = ()
-    """Items of SELECT that show the window."""
+    """SELECT items that show the window."""
     group: tuple[str, ...] = ()
-    """Items of GROUP BY that make the window."""
+    """Items of GROUP BY that define the window."""
     columns: tuple[str, ...] = ()
-    """Names that the window takes, so that nothing of the query may have them."""
+    """Names of the window's columns, which nothing in the query may have."""
     partitioned: bool = False
-    """Whether the item of GROUP BY says over which keys it is."""
+    """Whether the window in GROUP BY lists the keys that it is over."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """A dialect: reader and writer of its window, its words, and what it knows but weft cannot."""
+    """A dialect: reader and writer of its windows, its vocabulary, and what weft cannot share."""
 
     name: DialectName
     title: str
     read: Callable[[str, tuple[Token, ...]], ParsedSelect]
     frame: Callable[[Window, str, str], StatementFrame]
-    """The frame of a window over a table and its time column; both are written already."""
+    """The frame of a window over a table and its time column, both in the dialect's own text."""
     words: Vocabulary
     simplified: Callable[[str, tuple[Token, ...]], tuple[Token, ...]] | None = None
-    """The tokens without what only says again what the rest does; refused if it says more."""
+    """Removes clauses that repeat what the rest says; refuses them if they say anything else."""
     refused: dict[str, str] = field(default_factory=dict)
-    """Calls (in upper case) that cannot be shared, and why."""
+    """Functions (in upper case) that cannot be shared, with the reasons."""
     in_spark: Callable[[str], str] | None = None
-    """A whole statement of it as Spark SQL, if that can be said."""
+    """Translates a whole statement into Spark SQL, if there is such a translation."""
     to_share: Callable[[str], str] | None = None
-    """The same in a form that is shared where that one is not, but that Spark itself refuses."""
+    """Like `in_spark`, in a form that can be shared where that one cannot, but Spark refuses it."""
     reads_spark: bool = False
-    """Whether it is read as the Spark SQL that it is put into."""
+    """Whether statements are translated into Spark SQL first, and then parsed as that."""
     names_outputs: bool = True
-    """Whether HAVING may call outputs and keys by their names."""
+    """Whether HAVING may use the names of outputs and keys."""

@@ -1,7 +1,7 @@
-"""Whole statements of other dialects as Spark SQL: windows, and the words that differ.
+"""Translates whole statements of other dialects into Spark SQL: windows, and calls that differ.
 
-A statement that is one shared query is read by its dialect (`flink`, `asa`, ...). Others are put
-into Spark SQL, clause by clause, and read as that:
+A statement that is a single shared query is parsed by its dialect (`flink`, `azure`, ...). Others
+are translated into Spark SQL, clause by clause, and parsed as that:
 
     FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)) GROUP BY window_start, window_end
     FROM t GROUP BY window(ts, '1 hour')
@@ -28,9 +28,9 @@ from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.syntax.tree import Literal
 
 _ROUNDS = 50
-"""Windows in one statement, at most."""
+"""The most windows that one statement may have."""
 MOST_STEPS = 100
-"""Windows that one CUMULATE may be made of, at most, to be shared."""
+"""The most windows that a shared CUMULATE may consist of."""
 FUNCTIONS = ("TUMBLE", "HOP", "CUMULATE", "SESSION")
 _PARAMETERS = {
     "TUMBLE": ("DATA", "TIMECOL", "SIZE", "OFFSET"),
@@ -45,14 +45,14 @@ _SHORT_UNITS = {
     **dict.fromkeys(("s", "sec", "secs"), "seconds"),
     **dict.fromkeys(("ms", "msec", "msecs"), "milliseconds"),
 }
-"""Units as in RisingWave's intervals, which are PostgreSQL's."""
+"""Abbreviated units in RisingWave's intervals, which follow PostgreSQL."""
 _SHORT_UNIT = re.compile(rf"(?<=\d )({'|'.join(_SHORT_UNITS)})\b", re.IGNORECASE)
 _BOUNDS = ("window_start", "window_end", "window_time")
 
 
 @dataclass(frozen=True)
 class TableWindow:
-    """A window as a function of a table: `TUMBLE(TABLE t, DESCRIPTOR(ts), size)`."""
+    """A window as a table function: `TUMBLE(TABLE t, DESCRIPTOR(ts), size)`."""
 
     kind: str
     rows: str
@@ -63,7 +63,7 @@ class TableWindow:
 
     @property
     def steps(self) -> list[TableWindow]:
-        """The windows of CUMULATE one by one: of each size, once in every whole one."""
+        """The windows that CUMULATE consists of: one per size, sliding by the whole size."""
         step, size = self.lengths["STEP"], self.lengths["SIZE"]
         rest = {name: length for name, length in self.lengths.items() if name == "OFFSET"}
         return [
@@ -73,7 +73,7 @@ class TableWindow:
 
     @property
     def call(self) -> str:
-        """The window as a function of Spark's."""
+        """The window as a call of a Spark function."""
         if self.kind == "SESSION":
             return f"session_window({self.time}, '{format_duration(self.lengths['GAP'])}')"
         size = self.lengths["SIZE"]
@@ -88,17 +88,17 @@ class TableWindow:
 
     @property
     def column(self) -> str:
-        """What Spark calls it where it is grouped by."""
+        """Spark's name for its column in a SELECT that groups by it."""
         return "session_window" if self.kind == "SESSION" else "window"
 
     def bound(self, name: str) -> str:
-        """A column of the window, where it is grouped by."""
+        """A column of the window, in a SELECT that groups by it."""
         field = {"window_start": "start", "window_end": "end"}.get(name)
         return f"{self.column}.{field}" if field else _time_of(f"{self.column}.end")
 
     @property
     def subquery(self) -> str:
-        """Rows with the window's columns: each row once for each window that it is in."""
+        """Rows with the window's columns: each row once for every window that contains it."""
         inner = f"(SELECT *, {self.call} AS weft_w FROM {self.rows})"
         rest, end = "", "weft_w.end"
         if self.kind == "CUMULATE":
@@ -117,15 +117,15 @@ class TableWindow:
 
 
 def _time_of(end: str) -> str:
-    """The last moment of a window in Flink, which counts milliseconds."""
+    """The last moment of a window in Flink, which counts in milliseconds."""
     return f"({end} - INTERVAL '0.001' SECOND)"
 
 
 def table_windows_in_spark(sql: str, *, apart: bool = False) -> str:
-    """A statement without windows as functions of tables, one after the other, inside first.
+    """Replace the table functions in a statement by Spark's windows, the innermost first.
 
-    With `apart`, windows that grow (CUMULATE) are a union of windows of every size, which can be
-    shared, but which Spark itself has not: they come less often than they are long.
+    With `apart`, growing windows (CUMULATE) become a union of one window for each size. These can
+    be shared, but Spark does not support them because their slide is longer than their range.
     """
     sql = limited(without_versions(sql))
     for _ in range(_ROUNDS):
@@ -150,7 +150,7 @@ def table_windows_in_spark(sql: str, *, apart: bool = False) -> str:
 def _table_window(
     sql: str, tokens: Sequence[Token], at: int
 ) -> tuple[TableWindow, int, int] | None:
-    """The window whose function stands at a place, and where it begins and ends."""
+    """The window whose table function is at an index, and where it begins and ends; or None."""
     wrapped = tokens[at].word == "TABLE" and at + 1 < len(tokens) and tokens[at + 1].text == "("
     name = at + 2 if wrapped else at
     if name + 1 >= len(tokens) or tokens[name].word not in FUNCTIONS:
@@ -183,7 +183,7 @@ def _table_window(
 
 
 def _rows(sql: str, tokens: Sequence[Token]) -> str:
-    """What a window is over: TABLE name, a name, or a subquery; keys after it are of GROUP BY."""
+    """The rows under a window (`TABLE t`, `t` or a subquery), without their PARTITION BY."""
     if tokens and tokens[0].word == "TABLE":
         tokens = tokens[1:]
     end = next((i for i in level(tokens) if tokens[i].word == "PARTITION"), len(tokens))
@@ -225,7 +225,7 @@ def _without(
     found: tuple[TableWindow, int, int],
     apart: bool,
 ) -> str:
-    """The statement without one window as a function of a table."""
+    """The statement with one table function replaced by Spark's window."""
     window, at, until = found
     begin, end = block.clauses["FROM"]
     rest = tokens[until:end]
@@ -260,7 +260,7 @@ def _select(
     rest: Sequence[Token],
     name: str | None,
 ) -> str:
-    """A SELECT grouped by a window of Spark's, with what it is called after its table."""
+    """A SELECT grouped by a Spark window; `rest` follows the table in FROM, `name` is its alias."""
     pieces = ["SELECT "]
     select = block.clauses["SELECT"]
     items = tokens[select[0] + 1 : select[1]]
@@ -279,7 +279,7 @@ def _select(
 
 
 def _grouped(tokens: Sequence[Token], block: Block) -> list[Sequence[Token]] | None:
-    """The keys besides the window's columns; None if it is not grouped by them, each by itself."""
+    """The keys besides the window's columns; None unless those are keys, each on its own."""
     if "GROUP" not in block.clauses:
         return None
     begin, end = block.clauses["GROUP"]
@@ -291,7 +291,7 @@ def _grouped(tokens: Sequence[Token], block: Block) -> list[Sequence[Token]] | N
 
 
 def _at_position(tokens: Sequence[Token], block: Block, key: Sequence[Token]) -> Sequence[Token]:
-    """A key that is the number of an item of SELECT as that item."""
+    """A key; if it is the position of a SELECT item, that item."""
     if len(key) != 1 or not key[0].text.isdecimal():
         return key
     begin, end = block.clauses["SELECT"]
@@ -301,13 +301,13 @@ def _at_position(tokens: Sequence[Token], block: Block, key: Sequence[Token]) ->
 
 
 def _chooses(tokens: Sequence[Token], block: Block) -> bool:
-    """Whether WHERE chooses by the window's columns, which Spark has not before GROUP BY."""
+    """Whether WHERE uses the window's columns, which Spark does not have before GROUP BY."""
     begin, end = block.clauses.get("WHERE", (0, 0))
     return any(_word(token) in _BOUNDS for token in tokens[begin:end])
 
 
 def _bound(tokens: Sequence[Token]) -> str | None:
-    """The column of a window that an expression is, if it is one."""
+    """The window's column that an expression is, or None."""
     last = _word(tokens[-1]) if tokens else ""
     plain = len(tokens) == 1 or (len(tokens) == 3 and tokens[1].text == ".")
     return last if plain and last in _BOUNDS else None
@@ -323,7 +323,7 @@ def _item(tokens: Sequence[Token], window: TableWindow, alias: str | None) -> st
 
 
 def _named(tokens: Sequence[Token], window: TableWindow, alias: str | None) -> str:
-    """Text with the window's columns as Spark calls them."""
+    """Tokens as text, with the window's columns as in Spark."""
     found: list[str] = []
     for index, token in enumerate(tokens):
         after = tokens[index + 1].text if index + 1 < len(tokens) else ""
@@ -343,7 +343,7 @@ def _named(tokens: Sequence[Token], window: TableWindow, alias: str | None) -> s
 def calls_in_spark(
     sql: str, name: str, written: Callable[[list[str]], str], *, at_least: int = 1
 ) -> str:
-    """A statement with the calls of one function written otherwise; from the last to the first."""
+    """Rewrite all calls of one function in a statement, from the last to the first."""
     tokens = tokenize(sql)
     for index in reversed(range(len(tokens) - 1)):
         if tokens[index].kind == "name" and tokens[index].word == name:
@@ -361,7 +361,7 @@ def calls_in_spark(
 
 
 def without(sql: str, *words: str, after: int = 0) -> str:
-    """A statement without some words in a row, and so many tokens after them."""
+    """Remove a sequence of words, and `after` more tokens, wherever it occurs."""
     tokens = tokenize(sql)
     for index in reversed(range(len(tokens) - len(words) + 1)):
         some = tokens[index : index + len(words)]
@@ -372,7 +372,7 @@ def without(sql: str, *words: str, after: int = 0) -> str:
 
 
 def renamed_words(sql: str, words: dict[str, str]) -> str:
-    """A statement with some names that stand by themselves written otherwise."""
+    """Replace names, given in upper case, where they are neither qualified nor called."""
     tokens = tokenize(sql)
     for index in reversed(range(len(tokens))):
         token = tokens[index]

@@ -4,8 +4,8 @@
     WINDOW HOPPING (SIZE 1 HOUR, ADVANCE BY 10 MINUTES, GRACE PERIOD 5 MINUTES)
     GROUP BY symbol EMIT CHANGES;
 
-How long late rows are waited for (GRACE PERIOD) is the stream's watermark here, and how long
-answers are kept (RETENTION) the sink's business.
+GRACE PERIOD and RETENTION are ignored: the stream's watermark decides how long it waits for late
+rows, and the sink how long it keeps answers.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _REFUSED = {
 
 
 def in_spark(sql: str) -> str:
-    """A whole statement as Spark SQL."""
+    """Translate a whole statement into Spark SQL."""
     for word in ("CHANGES", "FINAL"):
         sql = without(sql, "EMIT", word)
     sql = without(sql, "PARTITION", "BY", after=1)
@@ -82,7 +82,7 @@ def in_spark(sql: str) -> str:
 
 
 def _bounds(call: str) -> dict[str, str]:
-    """What WINDOWSTART and WINDOWEND are of a window; ksqlDB's sessions end with their last row."""
+    """WINDOWSTART and WINDOWEND of a window; ksqlDB's sessions end with their last row."""
     column, _, arguments = call.partition("(")
     start, end = f"unix_millis({column}.start)", f"unix_millis({column}.end)"
     if column == "session_window":
@@ -92,7 +92,7 @@ def _bounds(call: str) -> dict[str, str]:
 
 
 def _named(sql: str, words: Sequence[str]) -> str:
-    """A statement whose SELECT keeps the names of ksqlDB's own columns."""
+    """A statement whose SELECT list keeps the names of ksqlDB's own columns, as aliases."""
     tokens = tokenize(sql)
     end = next((index for index, token in enumerate(tokens) if token.word == "FROM"), 0)
     for index in reversed(range(1, end)):
@@ -103,7 +103,7 @@ def _named(sql: str, words: Sequence[str]) -> str:
 
 
 def _formatted(time: str, arguments: Sequence[str]) -> str:
-    """A time as text: in a zone, or, as in ksqlDB, in the system's."""
+    """A time as text: in the given zone or, as in ksqlDB, in that of the system."""
     if not 1 <= len(arguments) <= 2:
         raise QueryError(f"a text of {time} takes a pattern, and a time zone if need be")
     shown = f"convert_timezone({arguments[1]}, {time})" if len(arguments) == 2 else time
@@ -111,14 +111,14 @@ def _formatted(time: str, arguments: Sequence[str]) -> str:
 
 
 def _extract(arguments: list[str]) -> str:
-    """ksqlDB's takes the pattern first."""
+    """REGEXP_EXTRACT, which takes the pattern first in ksqlDB."""
     if not 2 <= len(arguments) <= 3:
         raise QueryError("REGEXP_EXTRACT takes a pattern, a string, and a group if need be")
     return extracted(arguments[1], arguments[0], arguments[2] if len(arguments) == 3 else None)
 
 
 def _slice(arguments: list[str]) -> str:
-    """From one place to another, where Spark's takes a length."""
+    """SLICE from one position to another; Spark's takes a length."""
     if len(arguments) != 3:
         raise QueryError(f"SLICE({', '.join(arguments)}): accepted is SLICE(array, from, to)")
     array, first, last = arguments
@@ -133,7 +133,7 @@ def _topk(arguments: list[str]) -> str:
 
 
 def _strings(sql: str) -> str:
-    """CAST to VARCHAR as one to STRING: Spark's VARCHAR has a length."""
+    """Cast to STRING instead of VARCHAR, which requires a length in Spark."""
     tokens = tokenize(sql)
     for before, token, after in reversed(list(zip(tokens, tokens[1:], tokens[2:], strict=False))):
         if (before.word, token.word, after.text) == ("AS", "VARCHAR", ")"):
@@ -142,7 +142,7 @@ def _strings(sql: str) -> str:
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
-    """What a statement asks: read as the Spark SQL that it is put into."""
+    """Translate a statement into Spark SQL, and parse that."""
     if not any(_is_window(tokens, index) for index in range(len(tokens))):
         raise QueryError(place(sql, tokens[0].start, f"it has no window: accepted is {_FORM}"))
     text = in_spark(sql[tokens[0].start : tokens[-1].end])
@@ -152,7 +152,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
 
 
 def _joins_streams(tokens: Sequence[Token], within: Token) -> bool:
-    """Whether `WITHIN 1 HOUR` or `WITHIN (1 HOUR, 2 HOURS)` stands at a place."""
+    """Whether a WITHIN is that of a join: `WITHIN 1 HOUR` or `WITHIN (1 HOUR, 2 HOURS)`."""
     after = tokens[tokens.index(within) + 1 :]
     return any(token.kind == "number" for token in after[:2]) and any(
         token.word == "JOIN" for token in tokens[: tokens.index(within)]
@@ -166,7 +166,7 @@ def _is_window(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _call(sql: str, kind: str, tokens: Sequence[Token]) -> str:
-    """The window as a function of Spark's."""
+    """The window as a call of a Spark function."""
     inside = sql[tokens[0].start : tokens[-1].end] if tokens else ""
     lengths: dict[str, int] = {}
     for term in inside.split(","):

@@ -7,7 +7,7 @@
     GROUP BY window(ts, '1 hour', '10 minutes'), symbol
     HAVING count(*) > 10;
 
-A batch gives what SELECT names, in its order; answers in Python and on streams carry the window and
+A batch returns the SELECT list in its order. Answers in Python and on streams carry the window and
 every key, whether or not they are in the SELECT list.
 """
 
@@ -40,7 +40,7 @@ SHAPE = f"SELECT ... FROM table [WHERE ...] GROUP BY {_FORM}[, keys]"
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
-    """What a statement in Spark SQL asks."""
+    """Parse a statement in Spark SQL."""
     select = Select.read(sql, tokens, SHAPE, TITLE).spelled_out()
     select = replace(select, group=tuple(dict.fromkeys(map(_whole, select.group))))
     if not any(is_call(key, *_WINDOWS) for key in select.group):
@@ -72,7 +72,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
 
 
 def _window(select: Select, call: Call) -> Window:
-    """The window that GROUP BY calls."""
+    """The window of a call in GROUP BY."""
     if is_call(call, "session_window"):
         if len(call.args) != 2:
             raise select.fail(call, "session_window takes (time, gap)")
@@ -94,7 +94,7 @@ def _window(select: Select, call: Call) -> Window:
 
 
 def _truncated(select: Select, cut: Truncation) -> ParsedSelect:
-    """A statement that groups by a truncated time: over windows, `min` of it is that time."""
+    """A statement that groups by a truncated time: within its windows, `min` of it is that time."""
     keys = [normal(key) for key in cut.keys]
 
     def changed(node: Node) -> Node:
@@ -118,7 +118,7 @@ def _truncated(select: Select, cut: Truncation) -> ParsedSelect:
 
 
 def _whole(key: Node) -> Node:
-    """`window(...).start` as the window itself, which is known by its start as well."""
+    """`window(...).start` as the window itself, which its start identifies."""
     if isinstance(key, Op) and key.op == "." and is_call(key.args[0], *_WINDOWS):
         return key.args[0]
     return key

@@ -1,4 +1,4 @@
-"""Clauses of standard SQL, which Flink and RisingWave have, as Spark says them."""
+"""Clauses of standard SQL that Flink and RisingWave have, translated into Spark SQL."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The words in which a dialect's expressions differ from Spark's, in both directions.
+"""Where a dialect's expressions differ from Spark's, and how they are translated both ways.
 
-A `Query` holds Spark SQL. What a dialect says in other words is translated; what it says in
-the same words with another meaning is refused, and so is what it has no words for.
+A `Query` holds Spark SQL. What a dialect spells differently is translated. What it spells the same
+but means differently is refused, and so is what it cannot express.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _COUNTS = frozenset(
         *("hour", "minute", "second", "unix_timestamp", "unix_seconds", "unix_millis"),
     )
 )
-"""Functions whose value is an integer."""
+"""Functions that return an integer."""
 _KEEP_WHOLE = frozenset(("sum", "min", "max", "abs", "coalesce", "ifnull", "nullif", "mod"))
-"""Functions of integers whose value is an integer."""
+"""Functions that return an integer if their arguments are integers."""
 _WORDS = frozenset(
     (
         *("and", "or", "not", "in", "is", "null", "true", "false", "between", "case", "when"),
@@ -55,39 +55,39 @@ _WORDS = frozenset(
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """A dialect's words. Without `operators` its expressions are Spark's own, all of them."""
+    """A dialect's vocabulary. If `operators` is None, all its expressions are Spark's own."""
 
     title: str
     operators: frozenset[str] | None = None
     functions: Mapping[str, str] = field(default_factory=dict)
-    """Functions (in lower case) that it shares with Spark: its name for each of Spark's."""
+    """The functions that it shares with Spark: its name by Spark's, in lower case."""
     types: Mapping[str, str] = field(default_factory=dict)
-    """Its name for each of Spark's types, in CAST."""
+    """Its name for each Spark type, in CAST."""
     literals: Mapping[str, str] = field(default_factory=dict)
-    """Its word for each of Spark's typed literals: `TIMESTAMP_NTZ '...'`."""
+    """Its keyword for each of Spark's typed literals, such as `TIMESTAMP_NTZ '...'`."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
-    """Further names of its types, and Spark's for each."""
+    """Other names of its types, with Spark's name for each."""
     more_types: Mapping[str, str] = field(default_factory=dict)
-    """Further types in what cannot be read by itself, and Spark's for each."""
+    """Other types, for whole statements only, with Spark's name for each."""
     false_friends: Mapping[str, str] = field(default_factory=dict)
-    """Functions with a name of Spark's and another meaning, and what to do instead."""
+    """Functions that mean something else in Spark, with what to do instead."""
     reserved: frozenset[str] = frozenset()
     quotes: tuple[str, str] = ("`", "`")
     filters: bool = True
     """Whether aggregates take FILTER."""
     standard_strings: bool = False
-    """Whether strings and names are in the quotes of standard SQL, though `operators` is None."""
+    """Whether strings and names are quoted as in standard SQL, though `operators` is None."""
     first_is_one: bool = False
-    """Whether the first element of an array is `[1]`, in Spark `[0]`."""
+    """Whether the first element of an array is `[1]`; in Spark it is `[0]`."""
     whole_averages: bool = False
     """Whether AVG of integers is an integer, where Spark's is a fraction."""
     window: tuple[str, str] | None = ("window.start", "window.end")
-    """What HAVING calls the window's start and end, if it can."""
+    """The names of the window's start and end in HAVING; None if there are none."""
 
     # Reading.
 
     def refuse_tokens(self, sql: str, tokens: tuple[Token, ...]) -> None:
-        """Refuse constants that are written alike and mean something else in Spark."""
+        """Refuse constants that mean something else in Spark."""
         if self.operators is None and not self.standard_strings:
             return
         for token in tokens:
@@ -102,7 +102,7 @@ class Vocabulary:
                 raise ExpressionError(place(sql, token.start, reason))
 
     def to_spark(self, sql: str, node: Node) -> Node:
-        """A tree of this dialect in Spark's words."""
+        """Translate a tree of this dialect into Spark SQL."""
         if self.operators is None:
             return node
 
@@ -146,13 +146,13 @@ class Vocabulary:
 
     @property
     def _spark_types(self) -> dict[str, str]:
-        """Spark's type for each of its names of types."""
+        """Spark's type for each name of a type in this dialect."""
         return {**{name: spark for spark, name in self.types.items()}, **self.synonyms}
 
     def statement_in_spark(self, sql: str) -> str:
-        """A whole statement with its functions and types in Spark's words.
+        """Translate the functions and types of a whole statement into Spark's.
 
-        Operators are judged in the expressions that can be read by themselves.
+        Operators are checked only in expressions that can be parsed on their own.
         """
         tokens = join_types(sql, tokenize(sql))
         self.refuse_tokens(sql, tuple(tokens))
@@ -188,7 +188,7 @@ class Vocabulary:
             self.to_spark(text, node)
 
     def _expressions(self, sql: str) -> Iterator[tuple[str, Node]]:
-        """The expressions of a statement that can be read by themselves."""
+        """The expressions of a statement that can be parsed on their own."""
         tokens = tokenize(sql)
         for block in blocks(tokens):
             for begin, end in block.clauses.values():
@@ -210,7 +210,7 @@ class Vocabulary:
         )
 
     def _refused(self, node: Node) -> str | None:
-        """Why an operator would not mean the same in Spark."""
+        """Why an operator would not mean the same in Spark; None if it would."""
         if not isinstance(node, Op):
             return None
         if node.op == "/" and all(map(_is_whole, node.args)):
@@ -228,7 +228,7 @@ class Vocabulary:
     # Writing.
 
     def name(self, text: str) -> str:
-        """A name, in quotes if it needs them."""
+        """A name, quoted if necessary."""
         if _PLAIN.fullmatch(text) and text.lower() not in _WORDS | self.reserved:
             return text
         opening, closing = self.quotes
@@ -237,11 +237,11 @@ class Vocabulary:
         return f"{opening}{text.replace('`', '``') if closing == '`' else text}{closing}"
 
     def write(self, node: Node) -> str:
-        """The text of Spark's tree in this dialect."""
+        """Write a Spark tree as text in this dialect."""
         return write(self.from_spark(node))
 
     def from_spark(self, node: Node) -> Node:
-        """Spark's tree in the words of this dialect, or an error that says what it lacks."""
+        """Translate a Spark tree into this dialect; an error says what the dialect lacks."""
         if self.operators is None:
             return node
         node = rebuild(node, self.from_spark)
@@ -308,7 +308,7 @@ class Vocabulary:
 
 
 def _is_whole(node: Node) -> bool:
-    """Whether a value is surely an integer, whatever the columns are."""
+    """Whether a value is certainly an integer, whatever the types of the columns."""
     if isinstance(node, Literal):
         return node.kind == "number" and node.text.isdigit()
     if isinstance(node, Call):
@@ -330,7 +330,7 @@ def _is_string(node: Node) -> bool:
 
 
 def _element(node: Op) -> Node:
-    """An element that is counted from 1, or of a key; null if there is none."""
+    """An array element counted from 1, or the value of a map key; null if there is none."""
     return Call("try_element_at", node.args, at=node.at)
 
 
@@ -342,5 +342,5 @@ _TYPES = ("`date`", "`time`", "`timestamp`")
 
 
 def _needless(text: str) -> str:
-    """A name without the quotes that other dialects need around it and Spark does not."""
+    """A name without the quotes that other dialects require and Spark does not."""
     return text[1:-1] if text.lower() in _TYPES else text

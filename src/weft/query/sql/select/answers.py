@@ -1,6 +1,6 @@
-"""From the items of SELECT to the columns of a query's answers, and back.
+"""Maps the items of a SELECT list to the columns of a query's answers, and back.
 
-Answers have the window, the keys and the outputs. An item is one of these, or is computed of them:
+Answers hold the window, the keys and the outputs. An item is one of these or is computed from them:
 
     SELECT window.start AS since, upper(k) AS k, max(x) - min(x) AS spread, count(*) / k AS per_k
     keys k; outputs spread, weft_1 (count(*)); shown window.start, upper(k), spread, weft_1 / k
@@ -23,16 +23,16 @@ from weft.query.syntax.tree import Call, Lambda, Name, Node, Star, children, reb
 from weft.query.syntax.writer import write
 
 HIDDEN = "weft_"
-"""How the columns are called that a statement has no name for."""
+"""Prefix of the columns that the statement does not name."""
 OVER = "weft_over_"
-"""How window functions are called while the rest of an item is read."""
+"""Prefix of the names that replace window functions while the rest of an item is read."""
 
 
 @dataclass
 class AnswerColumns:
-    """What the answers of a SELECT hold, and what it shows of them.
+    """The columns that the answers to a SELECT need, and what the SELECT list shows of them.
 
-    Without `window_as`, which writes the window as a column of answers, nothing but columns of
+    `window_as` writes the window as a column of the answers. Without it, only columns of the
     answers can be selected.
     """
 
@@ -41,13 +41,13 @@ class AnswerColumns:
     shows_window: Callable[[Node], bool]
     window_as: Callable[[Node], Node] | None
     hidden: bool = False
-    """Whether there may be outputs that SELECT has no name for."""
+    """Whether outputs that the SELECT list does not name are allowed."""
     outputs: dict[str, str] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
-    """By the place of a key, the name that SELECT gives it."""
+    """The name that the SELECT list gives a key, by the position of the key."""
     _shown: list[tuple[Node | str, str]] = field(default_factory=list)
     _calls: dict[Node, str] = field(default_factory=dict)
-    """The outputs that are one aggregate, by what they call."""
+    """The outputs that are a single aggregate call, by that call."""
     _taken: dict[str, str] = field(
         default_factory=lambda: {"window": "that of the window's column"}
     )
@@ -66,7 +66,7 @@ class AnswerColumns:
         window_as: Callable[[Node], Node] | None,
         hidden: bool,
     ) -> AnswerColumns:
-        """The columns that some items need."""
+        """The columns that these items need."""
         columns = cls(sql, group, shows_window, window_as, hidden and window_as is not None)
         for item in items:
             columns._take(item)
@@ -75,17 +75,17 @@ class AnswerColumns:
             if window_as is None:
                 reason = "SELECT needs at least one aggregate, such as count(*) AS n"
                 raise QueryError(place(sql, start, reason))
-            columns.outputs[f"{HIDDEN}rows"] = "count(*)"  # a group is there if it has a row
+            columns.outputs[f"{HIDDEN}rows"] = "count(*)"  # a group exists if it has a row
         return columns
 
     @property
     def keys(self) -> list[tuple[Node, str | None]]:
-        """The keys, with the names that SELECT gives them."""
+        """The keys, with the names that the SELECT list gives them."""
         return [(key, self.names.get(place)) for place, key in enumerate(self.group)]
 
     @property
     def shown(self) -> list[tuple[str, str]]:
-        """What is selected, as SQL over the answers' columns, and its names."""
+        """The selected items: SQL over the columns of the answers, and their names."""
         return [(self._text(node), name) for node, name in self._shown]
 
     def _take(self, item: Node) -> None:
@@ -110,7 +110,7 @@ class AnswerColumns:
             self._take_mixed(node, name)
 
     def _is_output(self, node: Node) -> bool:
-        """Whether an item is made of aggregates alone; what it cannot be is raised."""
+        """Whether an item consists of aggregates alone; raise an error if it is not allowed."""
         if isinstance(node, Name):
             raise self._fail(node, f"{write(node)} is neither under an aggregate nor in GROUP BY")
         if self.hidden and any(map(is_aggregate, walk(node))):
@@ -132,7 +132,7 @@ class AnswerColumns:
         return True
 
     def _take_output(self, item: Node, node: Node, name: str) -> None:
-        read_over_aggregates(self.sql, node, frozenset())  # its errors have a place in this text
+        read_over_aggregates(self.sql, node, frozenset())  # its errors point into this text
         if name.casefold() in self._taken:
             if not self.hidden:
                 reason = f"the name {name!r} is {self._taken[name.casefold()]}: use another with AS"
@@ -146,7 +146,7 @@ class AnswerColumns:
         self._shown.append((quoted_name(name), name))
 
     def _take_mixed(self, node: Node, name: str) -> None:
-        """An item of aggregates and of keys, the window or window functions."""
+        """Take an item that mixes aggregates with keys, the window or window functions."""
 
         def over(part: Node) -> Node:
             if is_aggregate(part):
@@ -162,7 +162,7 @@ class AnswerColumns:
                 )
 
     def _hidden(self, call: Node) -> str:
-        """The column of an aggregate that has no name of its own."""
+        """The column of an aggregate call; a hidden output unless some output is that call."""
         found = self._calls.get(normal(call))
         if found is None or normal(Name((quoted_name(found),))) in self._keys:
             read_over_aggregates(self.sql, call, frozenset())
@@ -175,14 +175,14 @@ class AnswerColumns:
         return normal(node) in self._keys
 
     def _is_in_key(self, whole: Node, name: Name) -> bool:
-        """Whether a name stands in a key that stands in an expression."""
+        """Whether a name is part of a key within an expression."""
         for part in walk(whole):
             if self._is_key(part) and any(inner is name for inner in walk(part)):
                 return True
         return False
 
     def _is_of_answers(self, node: Node) -> bool:
-        """Whether an item is made of keys, the window, window functions and constants alone."""
+        """Whether an item uses only keys, the window, window functions and constants."""
         if self._is_key(node) or self.shows_window(node) or _is_over(node):
             return True
         if isinstance(node, (Name, Star, Lambda)) or is_aggregate(node):
@@ -203,7 +203,7 @@ class AnswerColumns:
             self._taken[known] = "that of another key already"
 
     def _text(self, node: Node | str) -> str:
-        """What is shown, over the columns of answers, whose names are known by now."""
+        """A selected item as SQL over the columns of the answers, whose names are known by now."""
         if isinstance(node, str):
             return node
         made = self._of_answers(node)
@@ -224,7 +224,7 @@ class AnswerColumns:
 
 
 def _outside(node: Node) -> list[Node]:
-    """The nodes of an expression that are under no aggregate."""
+    """The nodes of an expression that are not inside an aggregate."""
     if is_aggregate(node):
         return []
     return [node, *(part for child in children(node) for part in _outside(child))]

@@ -1,4 +1,4 @@
-"""Lengths of windows in SQL: constants that must be there, fixed, and longer than nothing."""
+"""Lengths of windows in SQL: constants that are required, fixed and positive."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from weft.query.window import Window
 
 
 def read_length(sql: str, at: int, field: str, value: Duration) -> int:
-    """A range, slide or offset at a place of a text, as units of its axis."""
+    """Parse a range, slide or offset into units of its axis; an error points into the text."""
     try:
         units = parse_duration(value, field)
         if units <= 0 and field != "offset":
@@ -24,7 +24,7 @@ def read_length(sql: str, at: int, field: str, value: Duration) -> int:
 
 
 def constant(node: Node) -> Duration | None:
-    """The duration that a node is if it is a constant: `'1 hour'`, `INTERVAL 1 HOUR`, `3600000000`.
+    """The duration of a constant node (`'1 hour'`, `INTERVAL 1 HOUR`, `3600000000`), or None.
 
     >>> from weft.query.syntax.reader import read_expression
     >>> constant(read_expression("interval '10' minutes")), constant(read_expression("d"))
@@ -41,7 +41,7 @@ def constant(node: Node) -> Duration | None:
 
 
 def inclusive_hint(window: Window) -> str:
-    """What to do about a window of Azure's that another dialect cannot say."""
+    """Advice on an Azure window that another dialect cannot express; empty for other windows."""
     if window.axis != "time" or window.phase % 1000 != 1:
         return ""
     return (

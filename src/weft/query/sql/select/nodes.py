@@ -1,4 +1,4 @@
-"""Small questions about trees: what is called, what is named, and how names are quoted."""
+"""Helpers for syntax trees: what a node calls or names, aliases, and quoted names."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from weft.query.syntax.writer import write
 
 
 def split_alias(item: Node) -> tuple[Node, str | None]:
-    """An item of SELECT and the name that AS gives it."""
+    """The expression of a SELECT item, and the alias that AS gives it."""
     if isinstance(item, Op) and item.op == "AS":
         return item.args[0], unquoted(write(item.args[1]))
     return item, None
 
 
 def is_call(node: Node, *names: str) -> bool:
-    """Whether a node calls one of some functions (in lower case)."""
+    """Whether a node calls one of these functions (names in lower case)."""
     return isinstance(node, Call) and function_name(node) in names
 
 
 def is_name(node: Node, *names: str) -> bool:
-    """Whether a node is one of some columns (in lower case)."""
+    """Whether a node is one of these columns (names in lower case)."""
     return (
         isinstance(node, Name)
         and len(node.parts) == 1

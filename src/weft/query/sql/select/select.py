@@ -1,7 +1,7 @@
-"""A SELECT statement as trees, and the query that it asks once its window is known.
+"""A SELECT statement as syntax trees, and the query that it asks for once its window is known.
 
-Every dialect ends here: it takes its window out of the tokens or out of GROUP BY, and the rest of
-the statement is read, checked against its own tokens and made into a `Query` in one way.
+All dialects share this step. Each removes its window from the tokens or from GROUP BY; the rest of
+the statement is parsed, checked against its own tokens and turned into a `Query` in the same way.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from weft.query.syntax.writer import write, write_tersely
 from weft.query.window import Window
 
 STREAM_TIME = "weft_stream_time"
-"""The time of a stream whose statements do not name it."""
+"""Stands for the event-time column of a stream in statements that do not name one."""
 
 
 @dataclass(frozen=True)
 class Select:
-    """A SELECT statement of one table, whatever its dialect; names lack the table's name."""
+    """A SELECT statement over one table, in any dialect; its columns have no table prefix."""
 
     sql: str
     shape: str
-    """What the dialect accepts."""
+    """The form that the dialect accepts, for messages."""
     start: int
     items: tuple[Node, ...]
     table: Name
@@ -54,15 +54,15 @@ class Select:
     group: tuple[Node, ...]
     having: Node | None
     absent: tuple[str, ...] = ()
-    """Names of items that GROUP BY calls by, which would mean columns if there were any."""
+    """Aliases that the statement uses; they would mean columns if the table had any so named."""
     needs: tuple[str, ...] = ()
-    """What must hold of the rows for the window to mean the same; see `Source`."""
+    """What must be true of the rows for the window to mean the same; see `Source`."""
 
     @classmethod
     def read(cls, sql: str, tokens: tuple[Token, ...], shape: str, title: str) -> Select:
-        """The statement that the tokens make up; written back, it must give the same tokens.
+        """Parse a statement; written back, it must give the same tokens.
 
-        `shape` is what the dialect accepts and `title` what it is called, for messages.
+        `shape`, the form that the dialect accepts, and `title`, its name, are for messages.
         """
         masked = mask(sql, STATEMENT_WORDS, tokens)
         refuse_operators(masked)
@@ -86,7 +86,7 @@ class Select:
         return select.changed(lambda node: _unqualified(node, tables))
 
     def changed(self, change: Callable[[Node], Node]) -> Select:
-        """The statement with every expression of it changed."""
+        """The statement with `change` applied to each of its expressions."""
         return replace(
             self,
             items=tuple(change(item) for item in self.items),
@@ -96,10 +96,10 @@ class Select:
         )
 
     def spelled_out(self) -> Select:
-        """The statement with what GROUP BY says by ALL, positions and names of items written out.
+        """The statement with ALL, positions and aliases in GROUP BY replaced by expressions.
 
-        As in Spark: ALL is every item without an aggregate, a position counts items from 1, and a
-        name is that of a column if there is one, so that there must not be (`absent`).
+        As in Spark, ALL is every item without an aggregate, and positions count items from 1. A
+        column takes precedence over an alias of the same name, so there must be none (`absent`).
         """
         items = [split_alias(item)[0] for item in self.items]
         plain = [item for item in items if not any(map(is_aggregate, walk(item)))]
@@ -115,7 +115,7 @@ class Select:
         )
 
     def _aliases(self) -> dict[str, Node]:
-        """The items that have a name other than their own, by it."""
+        """The items whose alias is not their own name, by alias."""
         found = {}
         for item in self.items:
             node, alias = split_alias(item)
@@ -124,11 +124,11 @@ class Select:
         return found
 
     def names_of(self, asked: Node) -> tuple[str, ...]:
-        """The names that SELECT gives to an expression, in its normal form."""
+        """The aliases that the SELECT list gives to an expression, which is in normal form."""
         return tuple(name for name, node in self._aliases().items() if normal(node) == asked)
 
     def uses(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of some names that items or HAVING call by."""
+        """Those of these names that items or HAVING use, without those in `absent` already."""
         parts = [part for item in self.items for part in walk(split_alias(item)[0])]
         parts += [] if self.having is None else list(walk(self.having))
         used = {unquoted(part.parts[0]).casefold() for part in parts if isinstance(part, Name)}
@@ -145,11 +145,11 @@ class Select:
         return item
 
     def fail(self, node: Node | None, message: str) -> QueryError:
-        """An error that quotes the place of a node."""
+        """An error that points at a node in the text."""
         return QueryError(place(self.sql, self.start if node is None else node.at, message))
 
     def one_window(self, is_window: Callable[[Node], bool], form: str) -> tuple[Node, Select]:
-        """The one window of GROUP BY, and the statement without it."""
+        """The only window in GROUP BY, and the statement without it."""
         windows = [item for item in self.group if is_window(item)]
         if len(windows) != 1:
             raise self.fail(
@@ -160,7 +160,7 @@ class Select:
         return windows[0], replace(self, group=keys)
 
     def refuse_window_within(self, shows_window: Callable[[Node], bool]) -> None:
-        """Refuse the window where its rows are still being chosen: in WHERE and in aggregates."""
+        """Refuse the window in WHERE and in aggregates, where its rows are still being selected."""
         parts = [] if self.where is None else list(walk(self.where))
         for node in (*self.items, *([] if self.having is None else [self.having])):
             parts += [p for call in walk(node) if is_aggregate(call) for p in walk(call)]
@@ -180,11 +180,11 @@ class Select:
         window_as: Callable[[Node], Node] | None = None,
         hidden: bool = False,
     ) -> Query:
-        """The query that the statement asks; items for which `shows_window` are its window.
+        """The query that the statement asks for; `shows_window` tells which items are its window.
 
-        With `window_as`, which writes the window as a column of answers, the query knows what is
-        selected of its answers. It may have outputs that only that is made of if they may be
-        `hidden`.
+        With `window_as`, which writes the window as a column of the answers, the query records
+        what is selected from its answers. With `hidden`, it may have outputs that serve only to
+        compute selected items.
         """
         for key in self.group:
             self._check_key(key, shows_window)
@@ -230,7 +230,7 @@ class Select:
         shows_window: Callable[[Node], bool],
         window_as: Callable[[Node], Node] | None,
     ) -> Node | None:
-        """HAVING with keys by the names of their columns, which is how a `Query` says them."""
+        """HAVING with each key replaced by the name of its column, as a `Query` expects."""
         if self.having is None:
             return None
         named = {normal(key): name for key, name in keys if name is not None}
@@ -251,7 +251,7 @@ class Select:
         found = replaced(self.having)
         columns = {name or default_name(key) for key, name in keys}
         allowed = frozenset(("window", *(name.casefold() for name in (*columns, *outputs))))
-        read_over_aggregates(self.sql, found, allowed)  # its errors have a place in this text
+        read_over_aggregates(self.sql, found, allowed)  # its errors point into this text
         return found
 
 
@@ -261,7 +261,7 @@ def _word(name: Node) -> str:
 
 
 def _clauses(found: exp.Expression | None) -> dict[str, Any] | None:
-    """The clauses of a SELECT, or None if it has other ones than a query may have."""
+    """The clauses of a SELECT, or None if it has a clause that a query may not have."""
     if not isinstance(found, exp.Select):
         return None
     args = {clause.rstrip("_"): value for clause, value in found.args.items() if value}
@@ -293,7 +293,7 @@ def _written(
     group: tuple[Node, ...],
     having: Node | None,
 ) -> str:
-    """The statement written back, to be compared with what was read."""
+    """The statement written back, to be compared with its tokens."""
     listed = ", ".join(map(write_tersely, items))
     text = f"SELECT {listed} FROM {write_tersely(table)} {alias or ''}"
     text += "" if where is None else f" WHERE {write_tersely(where)}"

@@ -1,4 +1,4 @@
-"""GROUP BY a truncated time: days, months and so on, as windows over the time itself.
+"""GROUP BY a truncated time (a day, a month, ...), read as windows over the time itself.
 
     GROUP BY to_date(ts)                        calendar windows of 1 day
     GROUP BY date_trunc('month', ts)            calendar windows of 1 month
@@ -6,8 +6,8 @@
     GROUP BY date_format(ts, 'yyyy-MM-dd HH')   1 hour over CAST(ts AS TIMESTAMP_NTZ)
     GROUP BY time_bucket(INTERVAL '2' HOURS, ts, origin)   2 hours, with the origin as an offset
 
-Days and longer are those of the session's time zone, which is filled in where Spark is. Within such
-a window the truncated time is one value, so `min` of it stands in its place.
+Days and longer units are in the session's time zone, which is filled in where Spark is available.
+Within such a window the truncated time has a single value, so `min` of it replaces it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _PARTS = {
     frozenset(("year", "month", "day")): "day",
 }
 _SHOWN = "shown "
-"""Before a number of seconds: as clocks show them."""
+"""Prefix of a number of seconds if the key is local time as text."""
 _PART_NAMES = {"dayofmonth": "day"}
 _MONTHS = re.compile(r"INTERVAL (\d{1,4}) (MONTH|YEAR)S?", re.IGNORECASE)
 _TIMESTAMP = re.compile(
@@ -66,11 +66,11 @@ _TIMESTAMP = re.compile(
 
 @dataclass(frozen=True)
 class Truncation:
-    """Keys that together are one window over a time."""
+    """Keys that together amount to one window over a time."""
 
     keys: tuple[Node, ...]
     time: str
-    """SQL of the time that the window is over."""
+    """The time that the window is over, as SQL."""
     window: Window
     needs: tuple[str, ...] = ()
 
@@ -101,9 +101,9 @@ def truncation(group: Sequence[Node]) -> Truncation | None:
 
 
 def truncated_times(query: Query) -> dict[str, str]:
-    """The outputs of a query that are its time, truncated to its own windows, and what they are.
+    """The outputs of a query that are its time truncated to its own windows, and that expression.
 
-    So `min(to_date(ts))` over days tells one day from another.
+    For example, `min(to_date(ts))` over days identifies the day.
     """
     found: dict[str, str] = {}
     for output in query.outputs:
@@ -127,7 +127,7 @@ def _time(query: Query) -> str:
 
 
 def _single(key: Node) -> tuple[Node, str] | None:
-    """A time, and the unit that a key cuts it to; a number of seconds as a unit too."""
+    """The time that a key truncates, and the unit, which may be a number of seconds."""
     if isinstance(key, Cast) and key.function == "CAST" and key.to == "DATE":
         return key.value, "day"
     if isinstance(key, Op) and key.op == "PAREN":
@@ -155,7 +155,7 @@ def _single(key: Node) -> tuple[Node, str] | None:
         return None if unit is None else (args[0], unit)
     if name in ("timestamp_seconds", "from_unixtime") and len(args) == 1:
         inside = _single(args[0])
-        if name == "from_unixtime" and inside is not None:  # a text, which clocks may show twice
+        if name == "from_unixtime" and inside is not None:  # text; local times can repeat
             return inside[0], f"{_SHOWN}{inside[1]}"
         return inside
     return _seconds(key)
@@ -164,8 +164,8 @@ def _single(key: Node) -> tuple[Node, str] | None:
 def _bucket(key: Node) -> Truncation | None:
     """`time_bucket(INTERVAL '2' HOURS, ts[, origin])`.
 
-    Spark counts the buckets from midnight of 1970-01-01 in the session's time zone, and steps over
-    changes of its clocks, so they are these windows in UTC only.
+    Spark counts the buckets from midnight on 1970-01-01 in the session's time zone, across its
+    clock changes, so they are equal to these windows only in UTC.
     """
     if isinstance(key, Op) and key.op == "PAREN":
         inside = _bucket(key.args[0])
@@ -194,7 +194,7 @@ def _bucket(key: Node) -> Truncation | None:
 
 
 def _instant(node: Node) -> int | None:
-    """A constant time, in microseconds since the epoch by UTC's clocks."""
+    """A constant time, read as UTC, in microseconds since the epoch; None for anything else."""
     if not isinstance(node, Literal) or node.kind != "typed":
         return None
     found = _TIMESTAMP.fullmatch(node.text)

@@ -1,4 +1,4 @@
-"""What the comments before a statement say of it: `-- name: hourly`, `-- owner: payments`."""
+"""Settings in the comments before a statement: `-- name: hourly`, `-- owner: payments`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def said(word: str, before: str, default: str | None = None) -> str | None:
-    """What the last comment of a kind says; the default if there is none.
+    """The value in the last comment of a kind; the default if there is none.
 
     >>> said("name", "-- name: old\\n-- Name: hourly, by symbol\\n")
     'hourly, by symbol'

@@ -1,4 +1,4 @@
-"""What is no query: brackets that do not match, commas with nothing beside them, set-up."""
+"""Statements that are no queries: malformed ones, and those that set something up."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weft.query.sql.text.wrappers import BEFORE_KIND, KINDS, unwrapped
 from weft.query.syntax.lexer import Token, place
 
 NOTHING_THERE = (LookupError, ValueError, StopIteration)
-"""What a reader meets where a text ends, or has a comma, in the place of what it looks for."""
+"""The errors of a reader when the text ends, or has a comma, where it expects something else."""
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 _DEFINED = frozenset(
     (*KINDS, "SOURCE", "CONNECTION", "CATALOG", "DATABASE", "SCHEMA", "FUNCTION", "TYPE", "INDEX")
@@ -26,7 +26,7 @@ _NO_QUERY = frozenset(
 
 
 def malformed(sql: str, tokens: Sequence[Token]) -> QueryError | None:
-    """Why a statement is none, so that no reader looks for clauses in it.
+    """Why a statement is malformed, so that no reader looks for clauses in it; None if it is not.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> sql = "SELECT sum(a, count(*) FROM t"
@@ -85,7 +85,7 @@ def not_a_query(sql: str, tokens: Sequence[Token]) -> QueryError | None:
 
 
 def unread(sql: str, tokens: Sequence[Token], wrong: QueryError | None) -> str:
-    """Why a text that no reader gets through is no statement."""
+    """The reason to give for a statement that no reader can read."""
     return str(wrong or place(sql, tokens[0].start, "this cannot be read as SQL"))
 
 

@@ -1,4 +1,4 @@
-"""A text cut into statements: what each is called, whose it is, and which views it reads.
+"""Splits a text into statements, each with its name, its owner and the views that it reads.
 
 -- name: hourly
 SELECT ...;                                             one statement
@@ -22,11 +22,11 @@ from weft.query.syntax.lexer import Token, tokenize
 
 @dataclass(frozen=True)
 class StatementText:
-    """One statement, not yet read."""
+    """One statement, not yet parsed."""
 
     name: str | None
     text: str
-    """What its tokens are of: the whole text, or its own with what it reads of views."""
+    """The text that its tokens index: the whole text, or its own with the views that it reads."""
     tokens: tuple[Token, ...]
     view: str | None = None
     """The view that it defines, in lower case."""
@@ -35,15 +35,15 @@ class StatementText:
     owner: str | None = None
     lateness: str | int | None = None
     problem: str = ""
-    """Why it cannot read what it reads of views."""
+    """Why it cannot read its views; empty if it can."""
     malformed: QueryError | None = None
-    """Why it is no statement of SQL at all."""
+    """Why it is not a SQL statement at all; None if it is one."""
     not_query: QueryError | None = None
-    """Why it is no query, if it sets something up or changes data."""
+    """Why it is not a query; None if it is one."""
 
 
 def only_statement(text: str) -> StatementText:
-    """The one statement of a text."""
+    """The only statement of a text; an error if there is not exactly one."""
     statements = statement_texts(text)
     if len(statements) != 1:
         raise QueryError(f"one SELECT statement is expected, not {len(statements)}")
@@ -51,7 +51,7 @@ def only_statement(text: str) -> StatementText:
 
 
 def statement_texts(text: str) -> list[StatementText]:
-    """The statements of a text, with `;` between them."""
+    """The statements of a text, which `;` separates."""
     if not isinstance(text, str):
         raise QueryError(f"{text!r} is not SQL: accepted is a string")
     found: list[StatementText] = []
@@ -72,7 +72,7 @@ def statement_texts(text: str) -> list[StatementText]:
 def _outputs(
     text: str, before: str, tokens: Sequence[Token], views: dict[str, View]
 ) -> Iterator[StatementText]:
-    """A statement that ends at a `;` or the end: one, or one for each of its outputs (Azure)."""
+    """The statements up to a `;` or the end: one, or one for each output (Azure)."""
     late, owner = said("lateness", before), said("owner", before)
     lateness = None if late is None else read_number(late)
     wrong = malformed(text, tokens)
@@ -114,7 +114,7 @@ def _statement(
 
 
 def spelled_out(statement: StatementText) -> StatementText:
-    """A statement with CAST in the place of `::`."""
+    """A statement with CAST instead of `::`."""
     if all(token.text != "::" for token in statement.tokens):
         return statement
     text = casts_spelled_out(statement.text[statement.tokens[0].start : statement.tokens[-1].end])

@@ -1,9 +1,9 @@
-"""Views of a text: a statement that reads one has its query in a WITH of its own.
+"""Views that a text defines: a statement that reads one gets its query in its own WITH.
 
     CREATE VIEW five AS SELECT window, count(*) AS n FROM t GROUP BY window(ts, '5 minutes');
     SELECT window(window, '1 hour') AS w, max(n) AS m FROM five GROUP BY window(window, '1 hour')
 
-The second is read as `WITH five AS (SELECT ...) SELECT ...`, so that it stands by itself.
+The second is read as `WITH five AS (SELECT ...) SELECT ...`, so that it is self-contained.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from weft.query.syntax.lexer import Token
 
 _READABLE = frozenset(("VIEW", "TABLE", "STREAM"))
 _FUNCTIONS = frozenset(("TUMBLE", "HOP", "CUMULATE", "SESSION"))
-"""Functions of tables in other dialects."""
+"""Table functions in other dialects."""
 _CLAUSES = frozenset(
     (
         *("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "QUALIFY", "WINDOW", "ORDER", "SORT"),
@@ -25,12 +25,12 @@ _CLAUSES = frozenset(
     )
 )
 MOST = 20
-"""Views that one statement may read: each has all of their texts in itself."""
+"""The most views that one statement may read: it gets the text of each of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a statement has defined for those after it."""
+    """A view that a statement defines for the statements after it."""
 
     name: str
     sql: str
@@ -38,7 +38,7 @@ class View:
     reads: tuple[View, ...]
     """The views that it reads in turn."""
     place: int
-    """Where in the text it was defined: one reads no view that is defined after it."""
+    """Where in the text it is defined; a view reads only views that are defined before it."""
 
 
 Views = Mapping[str, View]
@@ -48,18 +48,18 @@ Views = Mapping[str, View]
 def defined_view(
     text: str, tokens: Sequence[Token], inner: Sequence[Token], name: str | None, known: Views
 ) -> View | None:
-    """The view that a statement defines, if it does; `inner` is the query in it."""
+    """The view that a statement defines, or None; `inner` is the query of the statement."""
     head = [token.word for token in tokens if token.start < inner[0].start]
     if name is None or head[:1] != ["CREATE"] or not _READABLE.intersection(head):
         return None
     if "(" in head:
-        return None  # its columns have other names than its query's, or it has options
+        return None  # it renames the columns of its query, or has options
     begin, end = inner[0].start, inner[-1].end
     return View(name, text[begin:end], read_views(inner, known), begin)
 
 
 def read_views(tokens: Sequence[Token], known: Views) -> tuple[View, ...]:
-    """The views that a query reads, directly or not, in the order of their definition."""
+    """The views that a query reads, directly or indirectly, in order of definition."""
     if not known:
         return ()
     own = _defined(tokens)
@@ -81,7 +81,7 @@ def problem(views: Sequence[View]) -> str:
 
 
 def _tables(tokens: Sequence[Token]) -> Iterator[int]:
-    """The places at which a query names a table, with no schema before it."""
+    """The indexes at which a query names a table without a schema."""
     clauses = [""]
     for at, token in enumerate(tokens):
         before = tokens[at - 1].word if at else ""
@@ -90,7 +90,7 @@ def _tables(tokens: Sequence[Token]) -> Iterator[int]:
         elif token.text == ")":
             clauses = clauses[:-1] or [""]
         elif token.word in _CLAUSES:
-            # No clause is the FROM of `extract(HOUR FROM x)` and of `IS DISTINCT FROM`.
+            # FROM begins no clause in `extract(HOUR FROM x)` and `IS DISTINCT FROM`.
             if token.word != "FROM" or at == 0 or (clauses[-1] and before != "DISTINCT"):
                 clauses[-1] = token.word
         elif token.kind in ("name", "quoted") and (
@@ -104,7 +104,7 @@ def _tables(tokens: Sequence[Token]) -> Iterator[int]:
 
 
 def with_views(text: str, tokens: Sequence[Token], views: Sequence[View]) -> str:
-    """A query with the views that it reads defined in it."""
+    """A query with the views that it reads defined in its WITH."""
     defined = ", ".join(f"{quoted_name(view.name)} AS ({view.sql})" for view in views)
     rest = text[tokens[0].start : tokens[-1].end]
     if tokens[0].word != "WITH":
@@ -114,7 +114,7 @@ def with_views(text: str, tokens: Sequence[Token], views: Sequence[View]) -> str
 
 
 def _defined(tokens: Sequence[Token]) -> set[str]:
-    """What a query defines by WITH itself."""
+    """The names that the query's own WITH defines."""
     return {
         unquoted(name.text).lower()
         for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)

@@ -1,4 +1,4 @@
-"""Statements around a query that say where its answers go: they give it a name, and no more.
+"""Statements that wrap a query and say where its answers go; weft uses them for its name only.
 
 INSERT INTO hourly SELECT ...            CREATE OR REPLACE TEMPORARY VIEW hourly AS SELECT ...
 COPY INTO hourly FROM (SELECT ...)       CREATE MATERIALIZED VIEW hourly AS SELECT ...
@@ -28,7 +28,7 @@ _QUERY = ("SELECT", "WITH", "FROM")
 
 
 def unwrapped(tokens: Sequence[Token]) -> tuple[Sequence[Token], str | None]:
-    """The query that a statement wraps, and the name that it gives it.
+    """The query inside a statement, and the name that the statement gives it.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> tokens, name = unwrapped(tokenize("INSERT INTO shop.hourly (a, b) SELECT 1, 2"))
@@ -72,9 +72,9 @@ def without_set(tokens: Sequence[Token]) -> Sequence[Token]:
 
 
 def outputs(tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Where the SELECTs of a statement begin and end that each go INTO an output of their own.
+    """The ranges of the SELECTs in a statement that each go INTO an output of their own.
 
-    What stands before the first (WITH) belongs to all of them. Azure writes no `;` between them.
+    What comes before the first (WITH) belongs to all of them. Azure writes no `;` between them.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> sql = "WITH a AS (SELECT 1) SELECT x INTO b FROM a UNION SELECT 2 SELECT y INTO c FROM a"
@@ -109,13 +109,13 @@ def into(tokens: Sequence[Token]) -> str | None:
 
 
 def _begins_query(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a query begins at a place, and not the options of a table: `WITH (...)`."""
+    """Whether a query begins at an index, rather than the options of a table, `WITH (...)`."""
     after = tokens[index + 1].text if index + 1 < len(tokens) else ""
     return tokens[index].word in _QUERY and not (tokens[index].word == "WITH" and after == "(")
 
 
 def _after(tokens: Sequence[Token], position: int) -> tuple[Sequence[Token], str | None]:
-    """What comes after a target's name: the first thing that is a query."""
+    """The first query after the name of a target, and that name."""
     if position >= len(tokens) or tokens[position].kind not in ("name", "quoted"):
         return tokens, None
     end = position + 1

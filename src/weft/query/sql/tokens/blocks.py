@@ -1,4 +1,4 @@
-"""The SELECTs of a statement, nested as they are, found by their tokens.
+"""Finds the SELECTs of a statement, however nested, in its tokens.
 
 WITH busy AS (SELECT ... GROUP BY ...)          a block in parentheses, defined as `busy`
 SELECT * FROM (SELECT ... GROUP BY ...) WHERE   a block in FROM of a block
@@ -17,7 +17,7 @@ CLAUSES = {
     "WINDOW": "WINDOW", "ORDER": "ORDER", "SORT": "ORDER", "CLUSTER": "ORDER",
     "DISTRIBUTE": "ORDER", "LIMIT": "LIMIT", "OFFSET": "LIMIT",
 }  # fmt: skip
-"""Words that begin a clause, and what it is called here."""
+"""Keywords that begin a clause, and the name of the clause in this module."""
 _BEFORE_BY = frozenset(("GROUP", "ORDER", "SORT", "CLUSTER", "DISTRIBUTE"))
 SETS = frozenset(("UNION", "INTERSECT", "EXCEPT", "MINUS"))
 _OPERATORS = frozenset(
@@ -27,7 +27,7 @@ _OPERATORS = frozenset(
 
 @dataclass(frozen=True)
 class Definition:
-    """`name AS (...)` in WITH: from its name to its closing parenthesis."""
+    """A common table expression, `name AS (...)`: from its name to its closing parenthesis."""
 
     name: str
     begin: int
@@ -36,18 +36,18 @@ class Definition:
 
 @dataclass(frozen=True)
 class Block:
-    """One SELECT; all places are of tokens."""
+    """One SELECT; all positions are indexes of tokens."""
 
     begin: int
     end: int
-    """The place after its last token: LIMIT and the like are its own unless it is one of a set."""
+    """The index after its last token; LIMIT and the like are its own only if it is `alone`."""
     depth: int
     clauses: dict[str, tuple[int, int]] = field(hash=False)
-    """By name, where a clause begins and ends, its word included; SELECT is one of them."""
+    """Where each clause begins (at its keyword) and ends, by name; SELECT is one of them."""
     alone: bool
-    """Whether no UNION or the like stands beside it."""
+    """Whether it is not an operand of UNION or the like."""
     definitions: tuple[Definition, ...]
-    """What WITH defines before it, the outermost first."""
+    """The common table expressions before it, the outermost first."""
 
     def holds(self, other: Block) -> bool:
         """Whether another block is inside this one."""
@@ -55,7 +55,7 @@ class Block:
 
     @property
     def core_end(self) -> int:
-        """The place after HAVING, or what is the last clause before it."""
+        """The index after HAVING or, without one, after the last clause that could precede it."""
         return max(self.clauses[n][1] for n in _CORE if n in self.clauses)
 
 
@@ -63,7 +63,7 @@ _CORE = ("SELECT", "FROM", "WHERE", "GROUP", "HAVING")
 
 
 def blocks(tokens: Sequence[Token]) -> list[Block]:
-    """The SELECTs of a statement, those inside others first.
+    """The SELECTs of a statement, the innermost first.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> sql = "WITH a AS (SELECT x FROM t) SELECT x FROM a GROUP BY x UNION SELECT 1"
@@ -82,7 +82,7 @@ def _blocks(
     depth: int,
     definitions: tuple[Definition, ...],
 ) -> Iterator[Block]:
-    """The blocks between two places that hold one query, its WITH included."""
+    """The blocks of one query, its WITH included, between two indexes."""
     position = begin
     if position < end and tokens[position].word == "WITH":
         for definition in _definitions(tokens, position + 1, end):
@@ -188,7 +188,7 @@ def _is_set(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _level(tokens: Sequence[Token], begin: int, end: int) -> Iterator[int]:
-    """The places between two that are in no parentheses of their own."""
+    """The indexes in a range that are outside parentheses, the parentheses themselves included."""
     depth = 0
     for index in range(begin, end):
         if tokens[index].text in (")", "]"):
@@ -200,7 +200,7 @@ def _level(tokens: Sequence[Token], begin: int, end: int) -> Iterator[int]:
 
 
 def _parentheses(tokens: Sequence[Token], begin: int, end: int) -> Iterator[tuple[int, int]]:
-    """Opening and closing parentheses between two places, the outermost ones."""
+    """The indexes of the outermost pairs of parentheses in a range."""
     index = begin
     while index < end:
         if tokens[index].text == "(":

@@ -7,7 +7,7 @@ from weft.query.syntax.lexer import closed, tokenize
 
 
 def casts_spelled_out(sql: str) -> str:
-    """A statement with CAST in the place of `::`.
+    """A statement with CAST instead of `::`.
 
     >>> casts_spelled_out("SELECT ts::date AS d, (a + b)::decimal(8, 2) / -c::int FROM t")
     'SELECT CAST(ts AS date) AS d, CAST((a + b) AS decimal(8, 2)) / -CAST(c AS int) FROM t'

@@ -1,4 +1,4 @@
-"""A place in a statement's tokens, for the clauses that no parser of SQL knows."""
+"""A position in a statement's tokens, for reading clauses that no SQL parser knows."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from weft.query.syntax.masking import STATEMENT_WORDS
 
 
 class Cursor:
-    """Tokens taken one by one; what is not expected is an error at its place."""
+    """Takes tokens one by one; an unexpected token is an error that points at it."""
 
     def __init__(self, sql: str, tokens: tuple[Token, ...], position: int) -> None:
         self.sql, self.tokens, self.position = sql, tokens, position
 
     @property
     def word(self) -> str:
-        """The word that comes next, or nothing at the end."""
+        """The next word, or an empty string at the end."""
         return self._word(self.position)
 
     @property
     def second(self) -> str:
-        """The word after the next."""
+        """The word after the next one."""
         return self._word(self.position + 1)
 
     def _word(self, position: int) -> str:

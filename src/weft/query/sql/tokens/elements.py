@@ -1,4 +1,4 @@
-"""Elements of arrays and parts of strings, which Spark alone counts and finds in its own way."""
+"""Array elements and parts of strings, which Spark counts and matches in a way of its own."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from weft.query.syntax.lexer import Token, tokenize
 
 
 def elements_in_spark(sql: str) -> str:
-    """A statement with the elements of arrays by function: `[1]` is the first, in Spark the second.
+    """A statement with subscripts as function calls: `[1]` is the first element, Spark's second.
 
-    A key of a map may stand there too, so it is a function that takes both, and gives null where
-    there is no such element.
+    A subscript may also be the key of a map, so the function takes both. It returns null if there
+    is no such element.
 
     >>> elements_in_spark("SELECT a.tags[1], f(b)[c[2]], m['k']")
     "SELECT try_element_at(a.tags, 1), try_element_at(f(b), try_element_at(c, 2)), m['k']"
@@ -35,14 +35,14 @@ def elements_in_spark(sql: str) -> str:
 
 
 def _operand(tokens: Sequence[Token], last: int) -> int | None:
-    """Where what ends at a place begins: `a.b`, `f(x)`, `a[1]`; None if it is no array."""
+    """Where the operand that ends at an index begins (`a.b`, `f(x)`); None if it is no array."""
     if tokens[last].word in ("ARRAY", "MAP", "FROM"):
         return None
     return operand(tokens, last)
 
 
 def operand(tokens: Sequence[Token], last: int) -> int | None:
-    """Where the value that ends at a place begins; None if none does.
+    """Where the value that ends at an index begins; None if no value ends there.
 
     >>> tokens = tokenize("a + sum(b) FILTER (WHERE c)")
     >>> operand(tokens, len(tokens) - 1)
@@ -73,7 +73,7 @@ _NO_VALUES = frozenset(
         *("IN", "BETWEEN", "LIKE", "RLIKE", "CASE", "WHEN", "THEN", "ELSE", "AS", "IS", "DIV"),
     )
 )
-"""Words that no value ends with, and after which parentheses are those of a value."""
+"""Keywords that end no value; parentheses after one of them enclose a value."""
 
 
 def _is_within(tokens: Sequence[Token], at: int) -> bool:
@@ -81,7 +81,7 @@ def _is_within(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _case(tokens: Sequence[Token], last: int) -> int | None:
-    """Where the CASE begins that ends at a place."""
+    """Where the CASE that ends at an index begins."""
     depth = 0
     for index in range(last, -1, -1):
         depth += {"END": 1, "CASE": -1}.get(tokens[index].word, 0)
@@ -91,7 +91,7 @@ def _case(tokens: Sequence[Token], last: int) -> int | None:
 
 
 def _matching(tokens: Sequence[Token], at: int, step: int) -> int:
-    """The place of the bracket that belongs to another, forwards or backwards."""
+    """The index of the matching bracket, searching forwards or backwards."""
     depth = 0
     for index in range(at, len(tokens) if step > 0 else -1, step):
         depth += {"(": step, "[": step, ")": -step, "]": -step}.get(tokens[index].text, 0)
@@ -101,14 +101,14 @@ def _matching(tokens: Sequence[Token], at: int, step: int) -> int:
 
 
 def extracted(text: str, pattern: str, group: str | None) -> str:
-    """What a pattern finds: null where nothing matches, the whole match where no group is named."""
+    """The match of a pattern: null if nothing matches, the whole match if no group is given."""
     if group is None:
         return f"regexp_substr({text}, {pattern})"
     return f"get(regexp_extract_all({text}, {pattern}, {group}), 0)"
 
 
 def split_at(text: str, delimiter: str) -> str:
-    """A string split at another, which for Spark is a pattern.
+    """Split a string at a delimiter, which Spark takes as a pattern.
 
     >>> split_at("url", "'.'")
     "split(url, '[.]')"

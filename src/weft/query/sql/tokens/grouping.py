@@ -1,9 +1,9 @@
-"""Several groupings in one GROUP BY: ROLLUP, CUBE and GROUPING SETS, each as a SELECT of its own.
+"""Several groupings in one GROUP BY (ROLLUP, CUBE, GROUPING SETS), each read as its own SELECT.
 
     SELECT a, b, count(*) FROM t GROUP BY window(ts, '1 hour'), ROLLUP (a, b)
 
-asks three queries, by (a, b), by (a) and by nothing else than the window; where a key is missing,
-NULL stands in its place, and `grouping(a)` says so.
+asks for three queries: by (a, b), by (a) and by the window alone. A key that a grouping lacks is
+replaced by NULL, and `grouping(a)` by a constant that says so.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from weft.query.syntax.lexer import Token, closed, place
 Key = tuple[Token, ...]
 _WORDS = ("ROLLUP", "CUBE", "GROUPING")
 _MOST = 256
-"""Groupings of one SELECT, at most."""
+"""The most groupings that one SELECT may have."""
 
 
 @dataclass(frozen=True)
 class Groupings:
-    """The choices of keys that a GROUP BY makes, and all of its keys in order."""
+    """The sets of keys that a GROUP BY groups by, and all of its keys in order."""
 
     choices: list[list[Key]]
     keys: list[Key]
 
 
 def groupings(sql: str, tokens: Sequence[Token]) -> Groupings | None:
-    """The groupings of what stands after GROUP BY; None if it is one, plainly said.
+    """The groupings in the tokens after GROUP BY; None if they are a plain list of keys.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> sql = "w, ROLLUP (a, (b, c)), GROUPING SETS ((d), ())"
@@ -48,7 +48,7 @@ def groupings(sql: str, tokens: Sequence[Token]) -> Groupings | None:
         keys = [(tuple(key),) for key in split(tokens[:-2])]
         return Groupings([list(some) for some in _sets(words[1], keys)], _flat(keys))
     begin = next((i for i in level(tokens) if _is_hive(tokens, i)), None)
-    known: dict[tuple[str, ...], Key] = {}  # a key that is written twice is one
+    known: dict[tuple[str, ...], Key] = {}  # a key that is written twice counts once
     if begin is not None:  # GROUP BY a, b GROUPING SETS ((a), (b))
         known = {_words(tuple(key)): tuple(key) for key in split(tokens[:begin])}
         tokens = tokens[begin:]
@@ -65,9 +65,9 @@ def groupings(sql: str, tokens: Sequence[Token]) -> Groupings | None:
 def without_keys(
     sql: str, tokens: Sequence[Token], missing: Sequence[Key], keys: Sequence[Key]
 ) -> list[Token]:
-    """Tokens of a SELECT with NULL for keys that a grouping has not, and what `grouping` says.
+    """A SELECT's tokens with NULL for keys that a grouping lacks, and constants for `grouping()`.
 
-    Under an aggregate, a name is that of a column as before.
+    Inside an aggregate, names still mean columns.
     """
     gone = {_name(key) for key in missing}
     if None in gone:
@@ -108,7 +108,7 @@ def _constant(token: Token, asked: Sequence[Key], gone: set[str | None]) -> Toke
 
 
 def _alternatives(sql: str, item: Sequence[Token]) -> list[tuple[Key, ...]]:
-    """What one item of GROUP BY may be: keys, or several choices of them."""
+    """The sets of keys that one item of GROUP BY stands for."""
     word = item[0].word if item else ""
     if word == "GROUPING" and len(item) > 2 and item[1].word == "SETS":
         inner = split(item[3 : closed(item, 2)])
@@ -157,7 +157,7 @@ def _words(key: Key) -> tuple[str, ...]:
 
 
 def _name(key: Key) -> str | None:
-    """The column that a key is, by the last part of its name; None if it is none."""
+    """The name of a key that is a column, without its table; None for other keys."""
     plain = len(key) == 1 or (len(key) == 3 and key[1].text == ".")
     if not plain or key[-1].kind not in ("name", "quoted"):
         return None

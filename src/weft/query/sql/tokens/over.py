@@ -1,7 +1,7 @@
-"""Window functions, ORDER BY and the like: clauses over answers, with expressions to be read.
+"""Window functions, ORDER BY and other clauses over answers, and the expressions in them.
 
-A clause is text with places in it; what stands in a place is an expression that is read as one more
-item of SELECT, and comes back as SQL over the columns of answers:
+A clause is text with numbered placeholders. The expression behind a placeholder is read as one more
+item of the SELECT list, and comes back as SQL over the columns of the answers:
 
     rank() OVER (PARTITION BY window ORDER BY count(*) DESC)
     `rank() OVER (PARTITION BY`, 0, `ORDER BY`, 1, `DESC )`      0: window, 1: count(*)
@@ -19,30 +19,30 @@ from weft.query.sql.select.nodes import unquoted
 from weft.query.syntax.lexer import Token, closed, place
 
 EXTRA = "weft_item_"
-"""How the expressions are called that are read besides the items of SELECT."""
+"""Prefix of the names of expressions that are read in addition to the SELECT list."""
 _FRAMES = ("ROWS", "RANGE", "GROUPS")
 _CONSTANT = ("number", "string", "literal")
 
 Clause = list[str | int]
-"""Text, and the numbers of expressions that stand between."""
+"""Pieces of text, and between them the numbers of expressions."""
 
 
 @dataclass
 class Lifted:
-    """What is taken out of a SELECT so that the rest of it can be read as a shared query."""
+    """What is taken out of a SELECT so that the rest can be read as a shared query."""
 
     sql: str
     aliases: Mapping[str, Sequence[Token]]
-    """The items of SELECT that have names of their own, by them, in lower case."""
+    """The SELECT items that have an alias, by alias in lower case."""
     fields: Mapping[str, Sequence[Token]] = field(default_factory=dict)
-    """Items that are columns or fields, by the names that they have without being given one."""
+    """The items without an alias that are columns or fields, by their own names."""
     extras: list[list[Token]] = field(default_factory=list)
     overs: list[Clause] = field(default_factory=list)
     called: set[str] = field(default_factory=set)
-    """The aliases that were taken for what they name, where a column would come first."""
+    """The aliases that were replaced by their items where a column would take precedence."""
 
     def without_over(self, tokens: Sequence[Token]) -> list[Token]:
-        """Tokens with a name in the place of every window function."""
+        """The tokens with a name in place of every window function."""
         found: list[Token] = []
         index = 0
         while index < len(tokens):
@@ -61,7 +61,7 @@ class Lifted:
         return found
 
     def ordering(self, tokens: Sequence[Token]) -> Clause:
-        """The expressions of an ORDER BY: names and places of items stay as they are."""
+        """The clause of an ORDER BY; aliases and positions of items stay as they are."""
         clause: Clause = []
         for at, item in enumerate(split(tokens)):
             clause += [","] if at else []
@@ -73,7 +73,7 @@ class Lifted:
         return [self._extra(self.without_over(self._named(tokens, columns_first=True)))]
 
     def items(self) -> Iterator[tuple[list[Token], str]]:
-        """The expressions to be read besides the items of SELECT, and what they are called."""
+        """The expressions to be read in addition to the SELECT list, with their names."""
         for number, tokens in enumerate(self.extras):
             yield tokens, f"{EXTRA}{number}"
 
@@ -95,7 +95,7 @@ class Lifted:
         return self._extra(self._named(tokens, columns_first=True))
 
     def _spec(self, tokens: Sequence[Token]) -> Clause:
-        """What stands in the parentheses after OVER."""
+        """The clause in the parentheses after OVER."""
         clause: Clause = []
         frame = next((i for i in level(tokens) if _is_word(tokens[i], *_FRAMES)), len(tokens))
         order = next((i for i in level(tokens[:frame]) if _is_word(tokens[i], "ORDER")), frame)
@@ -130,7 +130,7 @@ class Lifted:
         return len(self.extras) - 1
 
     def _named(self, tokens: Sequence[Token], *, columns_first: bool) -> list[Token]:
-        """Tokens with names of items as what they name; under an aggregate, names are columns."""
+        """The tokens with aliases replaced by their items; in an aggregate, names are columns."""
         found: list[Token] = []
         inside = 0
         for index, token in enumerate(tokens):
@@ -153,7 +153,7 @@ class Lifted:
         return found
 
     def _taken(self, found: list[Token], over: Token) -> list[Token]:
-        """The call that stands at the end of tokens, taken from them."""
+        """Remove the call at the end of a list of tokens, and return it."""
         end = len(found)
         if found[-1].word == "NULLS":
             end -= 2
@@ -181,13 +181,13 @@ class Lifted:
 
 
 def filled(clause: Clause, expressions: Sequence[str]) -> str:
-    """A clause with its expressions in their places."""
+    """The text of a clause, with its expressions filled in."""
     pieces = (piece if isinstance(piece, str) else f"({expressions[piece]})" for piece in clause)
     return " ".join(pieces)
 
 
 def split(tokens: Sequence[Token], sign: str = ",") -> list[Sequence[Token]]:
-    """Tokens between commas that are in no parentheses; nothing of nothing."""
+    """Split tokens at the commas outside parentheses; no tokens give an empty list."""
     if not tokens:
         return []
     found, begin = [], 0
@@ -199,7 +199,7 @@ def split(tokens: Sequence[Token], sign: str = ",") -> list[Sequence[Token]]:
 
 
 def level(tokens: Sequence[Token]) -> Iterator[int]:
-    """The places that are in no parentheses of their own."""
+    """The indexes of tokens outside parentheses, the parentheses themselves included."""
     depth = 0
     for index, token in enumerate(tokens):
         depth -= token.text in (")", "]")
@@ -212,7 +212,7 @@ Aliased = tuple[Sequence[Token], str | None]
 
 
 def aliased(item: Sequence[Token]) -> Aliased:
-    """An item of SELECT: its expression, and the name that it is given, in lower case.
+    """The expression of a SELECT item, and its alias in lower case.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> [aliased(tokenize(sql))[1] for sql in ("a + b AS n", "f(x) n", "CASE x END", "t.x")]

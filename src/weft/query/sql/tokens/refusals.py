@@ -1,4 +1,4 @@
-"""What SQL can say and a shared query cannot, with the place, the reason and a way out."""
+"""SQL that a shared query cannot express, refused with the place, the reason and an alternative."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _FIRST = {
 
 
 def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, str]) -> None:
-    """Refuse what cannot be shared, at the first place where it stands.
+    """Refuse the first part of a statement that cannot be shared.
 
-    `calls` are the dialect's own functions that cannot.
+    `calls` are the dialect's own functions that cannot be shared, with the reasons.
     """
     refused = {**_CALLS, **calls}
     first = tokens[0]
@@ -95,7 +95,7 @@ def refuse_statement(sql: str, tokens: tuple[Token, ...], calls: Mapping[str, st
 
 
 def _ends_operand(token: Token) -> bool:
-    """Whether something has just been named, so that a word that follows is a clause."""
+    """Whether a token ends an operand, so that a keyword after it begins a clause."""
     words = ("SELECT", "FROM", "WHERE", "BY", "HAVING", "AND", "OR", "NOT", "AS", "IN", "LIKE")
     return token.text in (")", "]") or (token.kind != "op" and token.word not in words)
 

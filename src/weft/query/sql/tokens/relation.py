@@ -1,4 +1,4 @@
-"""What FROM says where it is more than one table: its tables' names, and what is taken of them.
+"""A FROM of more than one table: the names of its tables, and the columns taken from them.
 
     SELECT a.name, count(*) AS n FROM flights f JOIN carriers a ON f.carrier = a.carrier
     GROUP BY window(f.dep, '1 day'), a.name
@@ -19,7 +19,7 @@ from weft.query.sql.tokens.blocks import Block, Definition, blocks
 from weft.query.syntax.lexer import Token, closed, tokenize
 
 ROWS = "weft_rows"
-"""What a relation is called where a table is expected."""
+"""The name of a relation where a table is expected."""
 _JOINS = frozenset(
     (
         *("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "SEMI", "ANTI", "OUTER"),
@@ -30,12 +30,12 @@ _JOINS = frozenset(
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows that a block is over, and how its tokens name their columns."""
+    """The rows that a block reads, and how its tokens name their columns."""
 
     text: str
     definitions: str
     columns: dict[str, str]
-    """By the name that the block's tokens have now, the SQL of a column with its table's name."""
+    """The SQL of a column, with its table, by the name that the block's tokens now use."""
 
     def column(self, name: str) -> tuple[str, str]:
         """The SQL of a column, and its name."""
@@ -43,7 +43,7 @@ class Rows:
 
 
 def is_table(tokens: Sequence[Token], definitions: Iterable[Definition]) -> bool:
-    """Whether what stands after FROM is one table, perhaps with another name.
+    """Whether FROM has a single table, with or without an alias.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> [is_table(tokenize(sql), ()) for sql in ("t", "a.t AS x", "t, u", "(SELECT 1)")]
@@ -59,7 +59,7 @@ def is_table(tokens: Sequence[Token], definitions: Iterable[Definition]) -> bool
 
 
 def table_names(tokens: Sequence[Token]) -> set[str]:
-    """What the tables after FROM are called, in lower case.
+    """The names or aliases of the tables in FROM, in lower case.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> sql = "shop.flights f JOIN (SELECT 1 AS x) AS b ON f.x = b.x, LATERAL explode(f.y) e"
@@ -94,7 +94,7 @@ def table_names(tokens: Sequence[Token]) -> set[str]:
 def read_rows(
     sql: str, tokens: Sequence[Token], block: Block, moved: tuple[int, int] | None
 ) -> Rows:
-    """The rows of a block; `moved` is the place of a WHERE that goes with them."""
+    """The rows of a block; `moved` is the range of a WHERE that becomes part of them."""
     begin, end = block.clauses["FROM"]
     text = sql[tokens[begin + 1].start : tokens[end - 1].end]
     inside = list(tokens[begin + 1 : end])
@@ -107,12 +107,12 @@ def read_rows(
 
 
 def used_definitions(tokens: Sequence[Token], block: Block) -> list[Definition]:
-    """What a block reads of what WITH defines before it, directly or not."""
+    """The common table expressions that a block reads, directly or indirectly."""
     return _needed(tokens, tokens[block.begin : block.end], block.definitions)
 
 
 def without_unused(sql: str) -> str:
-    """A statement without what WITH defines and nothing reads.
+    """A statement without the common table expressions that nothing reads.
 
     >>> without_unused("WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM b")
     'WITH b AS (SELECT 2) SELECT * FROM b'
@@ -129,7 +129,7 @@ def without_unused(sql: str) -> str:
 
 
 def without_tables(tokens: Sequence[Token], names: set[str]) -> tuple[list[Token], dict[str, str]]:
-    """Tokens with `f.x` as `x`, and what is then meant by each; `f_x` where `x` means another.
+    """Tokens with `f.x` as `x`, or `f_x` if `x` is ambiguous, and the column behind each name.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> found, columns = without_tables(tokenize("f.x + a.x + f.y + z"), {"f", "a"})
@@ -174,7 +174,7 @@ def _qualified(tokens: Sequence[Token], names: set[str]) -> Iterator[int]:
 
 
 def _is_bare(tokens: Sequence[Token], index: int) -> bool:
-    """Whether a token may be the name of a column with no table before it."""
+    """Whether a token may be the name of a column without its table."""
     before = tokens[index - 1].text if index else ""
     after = tokens[index + 1].text if index + 1 < len(tokens) else ""
     return tokens[index].kind in ("name", "quoted") and before != "." and after not in ("(", ".")
@@ -183,7 +183,7 @@ def _is_bare(tokens: Sequence[Token], index: int) -> bool:
 def _needed(
     tokens: Sequence[Token], inside: Sequence[Token], definitions: tuple[Definition, ...]
 ) -> list[Definition]:
-    """The definitions that some tokens name, and those that these need."""
+    """The definitions that the tokens name, and those that they depend on."""
     names = {_word(token) for token in inside if token.kind in ("name", "quoted")}
     found: list[Definition] = []
     for definition in reversed(definitions):
@@ -195,7 +195,7 @@ def _needed(
 
 
 def _name_end(tokens: Sequence[Token], position: int) -> int:
-    """The place after a name, which may have dots in it."""
+    """The index after a name, which may have dots in it."""
     if position >= len(tokens) or not _is_alias(tokens[position]):
         return position
     position += 1

@@ -6,9 +6,9 @@
         Window('10 min', TumblingWindow(minute, 10)),
         Window('hop', HoppingWindow(minute, 30, 10)));
 
-Its windows leave out their start and take in their end. Times are whole microseconds in Spark, so
-`(start, end]` is `[start + 1 microsecond, end + 1 microsecond)`: an offset more, and exact.
-Sessions begin with a row, and end by a timeout or a maximum: they are `weft.Session`.
+Its windows exclude their start and include their end. Spark's times are whole microseconds, so
+`(start, end]` is exactly `[start + 1 microsecond, end + 1 microsecond)`, a window with an offset.
+Sessions begin with a row, and end by a timeout or a maximum length: they are `weft.Session`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SHAPE = f"SELECT ... FROM input [TIMESTAMP BY column] [WHERE ...] GROUP BY {FORM
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
-    """What a statement for Azure Stream Analytics asks."""
+    """Parse a statement for Azure Stream Analytics."""
     tokens, into = _take_out(sql, _bracketed(sql, tokens), ("SELECT", "FROM"), "INTO", None)
     tokens, time = _take_out(sql, tokens, ("FROM", "WHERE", "GROUP"), "TIMESTAMP", "BY")
     select = Select.read(sql, tokens, SHAPE, TITLE)
@@ -62,10 +62,10 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
 
 
 def _of_answers(node: Node, id: str | None, window: Window) -> Node:
-    """`System.Timestamp()` and `System.Window().Id`, of the answers.
+    """`System.Timestamp()` and `System.Window().Id` as columns of the answers.
 
-    Azure's windows take in their end, which is a microsecond before that of weft's; its sessions
-    end where weft's do.
+    Azure's windows include their end, which is a microsecond before the end of weft's; its
+    sessions end where weft's do.
     """
     if isinstance(node, Op) and isinstance(node.args[1], Name):
         text = "NULL" if id is None else "'" + id.replace("'", "''") + "'"
@@ -98,9 +98,9 @@ def _bracketed(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
 def _take_out(
     sql: str, tokens: tuple[Token, ...], around: tuple[str, ...], word: str, then: str | None
 ) -> tuple[tuple[Token, ...], str | None]:
-    """The tokens without a part `word [then] name` of the first clause, and the name.
+    """Remove `word [then] name` from a clause; return the other tokens and the name.
 
-    `around` are that clause and those that may come next.
+    `around` lists that clause and those that may follow it.
     """
     start, at = clause(tokens, around[0]), clause(tokens, word)
     ends = [end for end in (clause(tokens, later) for later in around[1:]) if end is not None]
@@ -122,7 +122,7 @@ def _take_out(
 
 
 def _counted(node: Node) -> Node:
-    """A tree with DATEDIFF as the borders that it counts, and with Spark's units in DATEADD."""
+    """A tree with DATEDIFF as the count of unit boundaries, and Spark's units in DATEADD."""
     node = rebuild(node, _counted)
     if isinstance(node, Call) and is_call(node, "dateadd") and isinstance(node.args[0], Name):
         named = Name((unit_of(write(node.args[0])),), at=node.args[0].at)

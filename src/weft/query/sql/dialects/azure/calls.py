@@ -1,7 +1,7 @@
-"""Functions of Azure Stream Analytics that Spark spells otherwise, in whole statements.
+"""Functions of Azure Stream Analytics that Spark spells differently, in whole statements.
 
 TopOne(x) OVER (ORDER BY y DESC)    max_by(x, y)
-DATEDIFF(minute, a, b)              borders of minutes between a and b
+DATEDIFF(minute, a, b)              minute boundaries between a and b
 GetRecordPropertyValue(r, 'p')      r.`p`
 """
 
@@ -19,7 +19,7 @@ from weft.query.syntax.lexer import Token, closed, tokenize
 
 
 def calls_of_values(sql: str) -> str:
-    """A statement with the functions that need nothing but their arguments in Spark's words."""
+    """Translate the functions whose translation needs nothing but their arguments."""
     sql = calls_in_spark(sql, "CONCAT", _concat)
     sql = calls_in_spark(sql, "DATEPART", _part)
     sql = calls_in_spark(sql, "DATEADD", _added)
@@ -31,7 +31,7 @@ def calls_of_values(sql: str) -> str:
 
 
 def differences(sql: str) -> str:
-    """A statement with DATEDIFF in Spark's words."""
+    """Translate DATEDIFF."""
     return calls_in_spark(sql, "DATEDIFF", _difference)
 
 
@@ -39,11 +39,11 @@ _OVER = ("TOPONE", "COLLECTTOP", "PERCENTILE_CONT", "PERCENTILE_DISC")
 _TEXT = re.compile(r"'([^']+)'")
 _PARTS = frozenset(("year", "quarter", "month", "day", "hour", "minute", "second"))
 _WEEKDAYS = ("weekday", "dw")
-"""From 1 on Sundays, as Spark's `dayofweek`."""
+"""Counted from 1 on Sundays, as by Spark's `dayofweek`."""
 
 
 def _concat(arguments: list[str]) -> str:
-    """Nulls are empty strings."""
+    """CONCAT, for which nulls are empty strings."""
     return f"concat_ws('', {', '.join(f'CAST({one} AS NVARCHAR(MAX))' for one in arguments)})"
 
 
@@ -69,7 +69,7 @@ def _added(arguments: list[str]) -> str:
 
 
 def _aggregates(sql: str) -> str:
-    """A statement with the aggregates that Azure writes as window functions."""
+    """Translate the aggregates that Azure writes as window functions."""
     tokens = tokenize(sql)
     for index in reversed(range(len(tokens) - 1)):
         if tokens[index].word not in _OVER or tokens[index + 1].text != "(":
@@ -87,7 +87,7 @@ def _aggregates(sql: str) -> str:
 
 
 def _aggregate(sql: str, called: str, inside: str, order: Sequence[Token]) -> str:
-    """One of them; `order` stands after its ORDER BY."""
+    """Translate one such aggregate; `order` is what follows its ORDER BY."""
     name, text = called.lower(), sql[order[0].start : order[-1].end] if order else ""
     if name.startswith("percentile"):
         return f"weft_{name}({inside}) WITHIN GROUP (ORDER BY {text})"
@@ -111,7 +111,7 @@ def _aggregate(sql: str, called: str, inside: str, order: Sequence[Token]) -> st
 
 
 def _collected(arguments: list[str]) -> str:
-    """All rows of a window; of values the nulls would be missing in Spark."""
+    """COLLECT of all rows of a window; of values it stays, because Spark's would omit nulls."""
     return "collect_list(struct(*))" if not arguments else f"Collect({', '.join(arguments)})"
 
 

@@ -1,12 +1,12 @@
-"""Azure's answers for every row, as Spark SQL: SlidingWindow, LAG, LAST and ISFIRST.
+"""Azure's answers per row, as Spark SQL: SlidingWindow, LAG, LAST and ISFIRST.
 
-LAG, LAST and ISFIRST look at the rows of FROM, before WHERE, so they become columns of FROM:
+LAG, LAST and ISFIRST read the rows of FROM, before WHERE applies, so they become columns of FROM:
 
     SELECT x, LAG(x) OVER (LIMIT DURATION(hour, 1)) AS before FROM t TIMESTAMP BY ts WHERE x > 5
     SELECT x, weft_row_0 AS before FROM (SELECT *, lag(x) ... AS weft_row_0 FROM t) t WHERE x > 5
 
-A sliding window has an answer at each moment at which a row enters or leaves it, as long as there
-are rows in it. So each row is joined with those moments of its group, here for a row at 34:
+A sliding window has an answer at each moment at which a row enters or leaves it, as long as it
+contains rows. So each row is joined with those moments of its group; for a row at 34:
 
     window of 5    (29, 34] at 34, when it enters      (34, 39] at 39, when it has left: no row
 """
@@ -30,7 +30,7 @@ from weft.query.syntax.tree import Name
 
 SLIDING = ("slidingwindow", "sliding")
 AT = "weft_at"
-"""The moment of an answer of a sliding window."""
+"""The column with the moment of a sliding window's answer."""
 _MOMENT = "weft_moment"
 _FUNCTIONS = ("LAG", "LAST", "ISFIRST")
 _CLAUSES = ("PARTITION", "LIMIT", "WHEN")
@@ -39,12 +39,12 @@ _DAY = MICROSECONDS["day"]
 
 @dataclass
 class Derived:
-    """Subqueries that will stand in FROM, by the names that hold their places until then."""
+    """Subqueries that will be put into FROM, by their placeholders (in upper case)."""
 
     texts: dict[str, str] = field(default_factory=dict)
 
     def add(self, text: str) -> str:
-        """A name in the place of a subquery."""
+        """Add a subquery, and return its placeholder."""
         name = f"weft_derived_{len(self.texts)}"
         self.texts[name.upper()] = text
         return name
@@ -52,14 +52,14 @@ class Derived:
 
 @dataclass(frozen=True)
 class OneTable:
-    """A FROM of one table or step, and what the other clauses call it."""
+    """A FROM of one table or step, and its name in the other clauses."""
 
     text: str
     alias: str
 
     @classmethod
     def read(cls, source: str, tokens: Sequence[Token], sql: str, what: str) -> OneTable:
-        """A FROM without its time; refused if it is a join."""
+        """Read a FROM, without its TIMESTAMP BY; refused if it is a join."""
         names = [token for token in tokens if token.word != "AS"]
         if len(names) not in (1, 2) or any(t.kind not in ("name", "quoted") for t in names):
             reason = f"{what} over a join or a subquery: make its rows a step of WITH"
@@ -69,7 +69,7 @@ class OneTable:
 
 @dataclass(frozen=True)
 class RowCall:
-    """`LAG(...) OVER (...)` and the like: where it stands, and its parts."""
+    """`LAG(...) OVER (...)` and the like: where it is in the text, and its parts."""
 
     begin: int
     end: int
@@ -77,11 +77,11 @@ class RowCall:
     arguments: tuple[str, ...]
     partition: tuple[str, ...]
     limit: int
-    """How far it looks back, in microseconds; of ISFIRST, the length of an interval."""
+    """How far it looks back, in microseconds; for ISFIRST, the length of an interval."""
     when: str
 
     def in_spark(self, time: str) -> str:
-        """The call as a window function of Spark's."""
+        """The call as a Spark window function."""
         keys = [*self.partition]
         if self.name == "ISFIRST":
             moment = f"unix_micros({time})"
@@ -108,7 +108,7 @@ class RowCall:
 
 
 def row_calls(sql: str, tokens: Sequence[Token], block: Block) -> Iterator[RowCall]:
-    """The calls of one SELECT that look at other rows, in their order."""
+    """The calls of one SELECT that read other rows, in order."""
     index = block.begin
     while index < block.end - 1:
         token = tokens[index]
@@ -163,7 +163,7 @@ def _row_call(sql: str, tokens: Sequence[Token], begin: int, end: int, until: in
 
 
 def _between(inside: Sequence[Token], marks: dict[str, int], word: str) -> Sequence[Token]:
-    """The tokens after a word, up to the next of the others."""
+    """The tokens after a keyword, up to the next keyword."""
     if word not in marks:
         return ()
     begin = marks[word]
@@ -181,7 +181,7 @@ def _length(sql: str, at: Token, arguments: Sequence[str]) -> int | None:
 
 
 def sliding(sql: str, key: Sequence[Token]) -> int | None:
-    """The length of a sliding window in GROUP BY; None if the key is none."""
+    """The length of a sliding window in GROUP BY; None if the key is no sliding window."""
     if len(key) < 3 or key[1].text != "(" or key[0].word.lower() not in SLIDING:
         return None
     inside = key[2 : closed(key, 1)]
@@ -197,7 +197,7 @@ def sliding(sql: str, key: Sequence[Token]) -> int | None:
 def at_every_change(
     table: OneTable, condition: str, keys: Sequence[str], time: str, length: int
 ) -> str:
-    """The rows of a table, each as often as it is in a sliding window that has an answer."""
+    """The rows of a table, each once for every answer of the sliding window that includes it."""
     name, span = quoted_name(unquoted(table.alias)), _interval(length)
     numbered = [f"weft_key_{at}" for at in range(len(keys))]
     listed = "".join(f", {key} AS {name}" for key, name in zip(keys, numbered, strict=True))

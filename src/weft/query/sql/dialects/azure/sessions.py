@@ -1,8 +1,8 @@
-"""What sessions of Azure Stream Analytics are partitioned by.
+"""PARTITION BY of sessions in Azure Stream Analytics.
 
     GROUP BY user, SessionWindow(minute, 5, 60) OVER (PARTITION BY user)
 
-Sessions are of the groups of GROUP BY, so PARTITION BY has to list its keys and is then left out.
+weft has sessions per group of GROUP BY, so PARTITION BY must list the same keys, and is left out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WINDOWS = (*TUMBLING, *HOPPING, *SESSIONS, "windows")
 
 
 def without_partitions(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """The tokens of one SELECT without what its sessions are partitioned by.
+    """The tokens of one SELECT without the PARTITION BY of its sessions.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> sql = "SELECT 1 FROM t GROUP BY k, Session(minute, 5, 9) OVER (PARTITION BY k) HAVING a"
@@ -39,9 +39,9 @@ def without_partitions(sql: str, tokens: tuple[Token, ...]) -> tuple[Token, ...]
 def item_without_partition(
     sql: str, item: Sequence[Token], items: Sequence[Sequence[Token]], source: Sequence[Token]
 ) -> Sequence[Token]:
-    """An item of GROUP BY, of all its items, without what sessions in it are partitioned by.
+    """An item of GROUP BY, one of `items`, without the PARTITION BY of sessions in it.
 
-    `source` is the clause FROM, which has the tables' names.
+    `source` is the FROM clause, which has the names of the tables.
     """
     gone = list(_partitions(sql, items, source))
     return [token for token in item if not any(low <= token.start < high for low, high in gone)]
@@ -50,7 +50,7 @@ def item_without_partition(
 def _partitions(
     sql: str, items: Sequence[Sequence[Token]], source: Sequence[Token]
 ) -> Iterator[tuple[int, int]]:
-    """Where the text has `OVER (PARTITION BY ...)` of sessions, which lists every key."""
+    """The ranges of `OVER (PARTITION BY ...)` of sessions, each of which must list every key."""
     windows = [item for item in items if len(item) > 2 and _is_window(item)]
     tables = {_text([token]) for token in source}
     keys = [_text(item) for item in items if item not in windows]
@@ -67,7 +67,7 @@ def _partitions(
 
 
 def _check(sql: str, token: Token, listed: list[str], keys: list[str], tables: set[str]) -> None:
-    """Refuse a partition that is not by the keys of GROUP BY."""
+    """Refuse a PARTITION BY whose keys are not those of GROUP BY."""
     said = f"OVER (PARTITION BY {', '.join(listed)})"
     more = [one for one in listed if not any(_same(one, key, tables) for key in keys)]
     if more:
@@ -87,7 +87,7 @@ def _is_window(item: Sequence[Token]) -> bool:
 
 
 def _ends_session(item: Sequence[Token], at: int) -> bool:
-    """Whether a call that makes sessions ends before a place."""
+    """Whether a call that defines sessions ends just before an index."""
     return any(
         item[opening].text == "("
         and item[opening - 1].word.lower() in SESSIONS
@@ -97,7 +97,7 @@ def _ends_session(item: Sequence[Token], at: int) -> bool:
 
 
 def _text(item: Sequence[Token]) -> str:
-    """A key as it is compared: without quotes, in lower case."""
+    """A key in the form to compare: without quotes, in lower case."""
     texts = [token.text.strip("`").lower() for token in item if token.text not in ("[", "]")]
     return " ".join(texts).replace(" . ", ".")
 

@@ -1,11 +1,11 @@
-"""Whole statements of Azure Stream Analytics as Spark SQL: steps, joins, unions, snapshots.
+"""Translates whole statements of Azure Stream Analytics: steps, joins, unions, snapshots.
 
     WITH Late AS (SELECT * FROM flights TIMESTAMP BY dep WHERE delay > 15)
     SELECT carrier, System.Timestamp() AS t, COUNT(*) AS n INTO Out FROM Late
     GROUP BY carrier, TumblingWindow(day, 1)
 
-A step has the time of what it reads, or, where it groups by a window, the column in which it has
-`System.Timestamp()`.
+The time of a step is that of the table it reads or, if it groups by a window, the column in which
+it selects `System.Timestamp()`.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ from weft.query.syntax.tree import Call, Name
 from weft.query.window import Session
 
 STEP_TIME = "weft_step_time"
-"""The time of a step's answers, where the step has no name for it."""
+"""The time column of a step's answers, if the step does not name one."""
 _REFUSED = {
     "COLLECTTOP": "is read as CollectTop(n[, column]) OVER (ORDER BY columns)",
     "WINDOWS": "is read in a SELECT that is a statement of its own, without sliding windows",
 }
 _END = "({}.end - INTERVAL '0.000001' SECOND)"
-"""What Azure calls the time of a window's answer; a session's end is that time itself."""
+"""The time of a window's answer in Azure; for a session it is the session's end."""
 
 
 def in_spark(sql: str) -> str:
-    """A whole statement as Spark SQL."""
+    """Translate a whole statement into Spark SQL."""
     sql = _names_quoted(sql)
     sql = calls_in_spark(sql, "SNAPSHOTWINDOW", lambda given: "System.Timestamp()", at_least=0)
     sql = _applied(calls_of_values(sql))
     _refuse(sql)
     reading = _Reading()
     for number in range(len(blocks(tokenize(sql)))):
-        # Blocks inside others come first, and what is done with one moves those after it.
+        # Inner blocks come first, and rewriting one moves the tokens after it.
         sql = _with_moments(sql, number, reading)
         sql = _with_row_calls(sql, number, reading)
         tokens = tokenize(sql)
@@ -73,10 +73,10 @@ def in_spark(sql: str) -> str:
 
 @dataclass
 class _Reading:
-    """What is known of a statement while its SELECTs are put into Spark SQL one by one."""
+    """What is known about a statement while its SELECTs are translated one by one."""
 
     times: dict[str, str] = field(default_factory=dict)
-    """The columns of time of the steps so far, and of what is derived."""
+    """The time columns of the steps so far and of derived subqueries, by name."""
     derived: Derived = field(default_factory=Derived)
 
 
@@ -118,7 +118,7 @@ def _applied(sql: str) -> str:
 
 
 def _with_moments(sql: str, number: int, reading: _Reading) -> str:
-    """A statement in which DATEDIFF in one SELECT names the times of tables, not the tables."""
+    """A statement in which DATEDIFF in one SELECT has time columns instead of tables."""
     tokens = tokenize(sql)
     block = blocks(tokens)[number]
     if "FROM" not in block.clauses:
@@ -135,7 +135,7 @@ def _with_moments(sql: str, number: int, reading: _Reading) -> str:
 
 
 def _moments(tokens: Sequence[Token], times: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """The tables of FROM by what they are called, each with its time."""
+    """The names of the tables in FROM, each with its time column."""
     starts = [0, *(i + 1 for i in level(tokens) if tokens[i].word in ("JOIN", ","))]
     for begin, until in zip(starts, [*starts[1:], len(tokens) + 1], strict=True):
         table = tokens[begin : until - 1]
@@ -160,7 +160,7 @@ _AFTER_TABLE = frozenset(
 
 
 def _with_row_calls(sql: str, number: int, reading: _Reading) -> str:
-    """A statement in which what one SELECT says of other rows is a column of its FROM."""
+    """A statement in which one SELECT's calls that read other rows are columns of its FROM."""
     tokens = tokenize(sql)
     block = blocks(tokens)[number]
     if "FROM" not in block.clauses:
@@ -200,7 +200,7 @@ def _refuse(sql: str) -> None:
 
 
 def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, reading: _Reading) -> str:
-    """One SELECT in Spark's words."""
+    """Translate one SELECT into Spark SQL."""
     if "FROM" not in block.clauses:
         return sql
     source, time = _source(sql, tokens, block, reading)
@@ -243,7 +243,7 @@ def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, reading: _R
 
 
 def _source(sql: str, tokens: Sequence[Token], block: Block, reading: _Reading) -> tuple[str, str]:
-    """What stands after FROM without TIMESTAMP BY and PARTITION BY, and the column of time."""
+    """The text after FROM without TIMESTAMP BY and PARTITION BY, and the time column."""
     begin, end = block.clauses["FROM"]
     inside, kept, time = list(tokens[begin + 1 : end]), [], None
     index = 0
@@ -272,7 +272,7 @@ def _source(sql: str, tokens: Sequence[Token], block: Block, reading: _Reading) 
 def _remember(
     tokens: Sequence[Token], block: Block, window: str | None, time: str, times: dict[str, str]
 ) -> None:
-    """The column of time of a step that WITH defines."""
+    """Record the time column of a step that WITH defines."""
     if not _defines(tokens, block):
         return
     name = unquoted(tokens[block.begin - 3].text).casefold()
@@ -302,7 +302,7 @@ def _shows_time(tokens: Sequence[Token], block: Block) -> bool:
 
 
 def _window_call(sql: str, key: Sequence[Token], time: str) -> str | None:
-    """A window of GROUP BY as a function of Spark's; None if the key is none."""
+    """A window in GROUP BY as a call of a Spark function; None if the key is no window."""
     name = key[0].word.lower() if key else ""
     if len(key) < 3 or key[1].text != "(" or name not in (*TUMBLING, *HOPPING, *SESSIONS):
         return None
@@ -334,14 +334,14 @@ def _end(window: str) -> str:
 
 
 def _item(tokens: Sequence[Token], now: str) -> str:
-    """An item of SELECT: `Name = expression` is Azure's other way to give it a name."""
+    """A SELECT item; `Name = expression` is Azure's other syntax for an alias."""
     if len(tokens) > 2 and tokens[1].text == "=" and tokens[0].kind in ("name", "quoted"):
         return f"{_text(tokens[2:], now)} AS {tokens[0].text}"
     return _text(tokens, now)
 
 
 def _text(tokens: Sequence[Token], now: str) -> str:
-    """Tokens as text, with the time of an answer in the place of System.Timestamp()."""
+    """Tokens as text, with the time of an answer instead of System.Timestamp()."""
     found: list[str] = []
     index = 0
     while index < len(tokens):

@@ -1,4 +1,4 @@
-"""Windows of Azure Stream Analytics: read from a tree, and written."""
+"""Windows of Azure Stream Analytics: reads them from syntax trees, and writes them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _UNITS = {
 _DAY = MICROSECONDS["day"]
 _LONGEST = 7 * _DAY
 _INCLUSIVE = 1
-"""What turns (start, end] into [start, end), in microseconds."""
+"""The offset that turns (start, end] into [start, end), in microseconds."""
 _UNCLEAR = (
     "Azure does not document where windows begin whose hop does not divide {}: write it in Spark "
     "SQL, as window(time, range, slide, offset)"
@@ -43,7 +43,7 @@ _UNCLEAR = (
 
 
 def read_windows(select: Select, node: Node) -> list[tuple[str | None, Window]]:
-    """The windows of `Windows(...)`, or the one window, with their ids."""
+    """The windows of `Windows(...)`, with their ids, or the only window."""
     assert isinstance(node, Call)
     if function_name(node) != "windows":
         return [(None, window_of(select, node))]
@@ -74,7 +74,7 @@ def read_windows(select: Select, node: Node) -> list[tuple[str | None, Window]]:
 
 
 def window_of(select: Select, node: Node) -> Window:
-    """The window that a call makes."""
+    """The window that a call defines."""
     assert isinstance(node, Call)
     if is_call(node, *SESSIONS):
         return _session_of(select, node)
@@ -111,8 +111,8 @@ def window_of(select: Select, node: Node) -> Window:
 
 
 def _session_of(select: Select, node: Call) -> Session:
-    """The sessions that a call makes; they may have no maximum, though Microsoft's syntax asks for
-    one."""
+    """The sessions that a call defines; they may have no maximum, though Microsoft's syntax
+    requires one."""
     accepted = f"accepted is {_SESSION}, or Timeout and MaxDuration (unit, size) in it"
     if node.args and isinstance(node.args[0], Name):
         unit, *numbers = node.args

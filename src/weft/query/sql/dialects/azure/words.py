@@ -1,4 +1,4 @@
-"""What Azure Stream Analytics says in other words than Spark, or means otherwise by them."""
+"""The vocabulary of Azure Stream Analytics: what it spells or means differently from Spark."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ UNITS = {
     "ms": "millisecond",
     "mcs": "microsecond",
 }
-"""Spark's units of time, by their abbreviations."""
+"""Spark's units of time, by Azure's abbreviations."""
 _SECONDS = {"day": 86_400, "hour": 3600, "minute": 60, "second": 1}
 
 
 def unit_of(text: str) -> str:
-    """A unit of time in Spark's word for it.
+    """Spark's name for a unit of time.
 
     >>> unit_of("mi"), unit_of("Hour")
     ('minute', 'hour')
@@ -80,7 +80,7 @@ def unit_of(text: str) -> str:
 
 
 def borders(unit: str, first: str, second: str) -> str | None:
-    """How many borders of a unit lie between two times, which is DATEDIFF; None if it is longer.
+    """DATEDIFF: the number of unit boundaries between two times; None for units longer than a day.
 
     >>> borders("ms", "a", "b")
     '(unix_millis(b) - unix_millis(a))'

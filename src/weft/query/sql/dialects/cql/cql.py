@@ -6,7 +6,7 @@
     GROUP BY T.symbol;
 
 A window ends at every multiple of its slide (the paper's definition 1), so its offset is
-`-range mod slide`. Expressions are Spark's. Integers without a unit are on an integer axis.
+`-range mod slide`. Expressions are Spark SQL. Lengths without a unit are on an integer axis.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OTHER_WINDOWS = {
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
-    """What a statement in CQL asks."""
+    """Parse a statement in CQL."""
     begin, start = window_clause(tokens), clause(tokens, "FROM")
     others = [clause(tokens, word) for word in ("WHERE", "GROUP", "HAVING")]
     end = min((at for at in others if at is not None), default=len(tokens))
@@ -83,7 +83,7 @@ def _window(cursor: Cursor) -> Window:
 
 
 def _shows_window(node: Node) -> bool:
-    return False  # CQL has no name for it
+    return False  # CQL has no name for the window
 
 
 def frame(window: Window, table: str, time: str) -> StatementFrame:

@@ -1,11 +1,11 @@
-"""CQL's windows that move with every row, as window functions of Spark: an answer for each row.
+"""CQL's windows that move with every row, as Spark window functions: one answer per row.
 
     FROM t [RANGE '1 hour'] GROUP BY k               sum(x) OVER (PARTITION BY k ORDER BY time
                                                        RANGE BETWEEN '1 hour' PRECEDING AND ...)
-    FROM t [ROWS 100] GROUP BY k                     the same over the numbers of the rows in time
-    FROM t [PARTITION BY k ROWS 100] GROUP BY k      the same over their numbers within k
+    FROM t [ROWS 100] GROUP BY k                     the same, over row numbers in order of time
+    FROM t [PARTITION BY k ROWS 100] GROUP BY k      the same, over row numbers within k
 
-The window comes first and WHERE after it, so rows are numbered before they are filtered.
+The window applies before WHERE, so rows are numbered before they are filtered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NUMBER = "weft_number"
 
 
 def in_spark(sql: str) -> str:
-    """A SELECT whose window moves with every row, as Spark SQL."""
+    """Translate a SELECT whose window moves with every row into Spark SQL."""
     tokens = tuple(tokenize(sql))
     at, found = window_clause(tokens), blocks(tokens)
     if at is None or len(found) != 1 or tokens[0].word != "SELECT":
@@ -50,7 +50,7 @@ def in_spark(sql: str) -> str:
 def _window(
     sql: str, cursor: Cursor, inside: Sequence[Token], table: str, keys: Sequence[str]
 ) -> tuple[str, str, str]:
-    """What FROM is, what rows are ordered by, and the frame."""
+    """The rows in FROM, the expression that orders them, and the frame."""
     words = [token.word for token in inside]
     if words[:1] == ["RANGE"] and "SLIDE" not in words and words[1:] != ["UNBOUNDED"]:
         cursor.expect("RANGE", FORM)
@@ -78,7 +78,7 @@ def _frame(before: str) -> str:
 
 
 def _over(sql: str, tokens: Sequence[Token], over: str) -> str:
-    """Text with every aggregate over the window."""
+    """Tokens as text, with OVER the window after every aggregate."""
     if not any(token.text.lower() in AGGREGATES for token in tokens):
         reason = "a window that moves with every row needs an aggregate"
         raise QueryError(place(sql, tokens[0].start if tokens else 0, reason))

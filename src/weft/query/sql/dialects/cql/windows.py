@@ -20,7 +20,7 @@ _UNITS = {
 
 
 def window_clause(tokens: tuple[Token, ...]) -> int | None:
-    """Where the bracket of a CQL window opens, or None: nothing else in SQL looks like it."""
+    """The index at which the bracket of a CQL window opens, or None; no other SQL looks like it."""
     for index in range(1, len(tokens) - 1):
         if tokens[index].text != "[" or tokens[index - 1].kind not in ("name", "quoted"):
             continue
@@ -40,7 +40,7 @@ def window_clause(tokens: tuple[Token, ...]) -> int | None:
 
 
 def length_at(cursor: Cursor, field: str) -> tuple[int, Duration]:
-    """A length as units and as it was given: `'12 min'`, `12 MINUTES`, an INTERVAL, or `12`."""
+    """Take a length, as units and as given: `'12 min'`, `12 MINUTES`, an INTERVAL, or `12`."""
     at = cursor.position
     token = cursor.take()
     value: Duration

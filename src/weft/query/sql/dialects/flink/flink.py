@@ -1,4 +1,4 @@
-"""Flink SQL, and Calcite's: windows as functions of a table, or of GROUP BY.
+"""Flink SQL, and Calcite's: windows as table functions, or as functions in GROUP BY.
 
     SELECT window_start, window_end, item, sum(price) AS total
     FROM TABLE(HOP(TABLE bids, DESCRIPTOR(ts), INTERVAL '5' MINUTES, INTERVAL '10' MINUTES))
@@ -49,13 +49,13 @@ TITLE = "Flink SQL"
 SHAPE = f"SELECT ... FROM {_FORM} [WHERE ...] GROUP BY window_start, window_end[, keys]"
 _GROUPED = "TUMBLE(time, size), HOP(time, slide, size) or SESSION(time, gap)"
 _KINDS = {"tumble": ("range",), "hop": ("slide", "range"), "session": ("gap",)}
-"""The older form's functions, and their lengths."""
+"""The functions of the older form, and the lengths that they take."""
 _COLUMNS = ("window_start", "window_end", "window_time")
 _SHOWN = tuple(f"{kind}_{what}" for kind in _KINDS for what in ("start", "end", "rowtime"))
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
-    """What a statement in Flink SQL asks."""
+    """Parse a statement in Flink SQL."""
     start = clause(tokens, "FROM")
     cursor = Cursor(sql, tokens, len(tokens) if start is None else start + 1)
     if not (cursor.word in _PARAMETERS and cursor.second == "(") and (
@@ -84,7 +84,7 @@ def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
 
 
 def _of_answers(node: Node, *_: object) -> Node:
-    """`window_end`, `TUMBLE_ROWTIME(...)` and the like, of the answers' window."""
+    """`window_end`, `TUMBLE_ROWTIME(...)` and the like, from the window of the answers."""
     name = node.name if isinstance(node, Call) else write(node)
     field = unquoted(name).lower().rpartition("_")[2]
     if field in ("start", "end"):
@@ -100,7 +100,7 @@ def _in_spark(select: Select) -> Select:
 
 
 def _bounds(node: Node) -> Node:
-    """HAVING with the window's bounds as Spark calls them."""
+    """HAVING with Spark's names for the window's bounds."""
     for column, bound in (("window_start", "start"), ("window_end", "end")):
         if is_name(node, column):
             return Name(("window", bound), at=node.at)
@@ -166,7 +166,7 @@ def _length_of_token(cursor: Cursor, field: str) -> int:
 
 
 def _grouped(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
-    """The older form: TUMBLE, HOP or SESSION in GROUP BY."""
+    """Parse the older form: TUMBLE, HOP or SESSION in GROUP BY."""
     select = Select.read(sql, tokens, SHAPE, TITLE)
     call, select = select.one_window(
         lambda item: is_call(item, *_KINDS), f"{_GROUPED}, or window_start and window_end"
@@ -224,7 +224,7 @@ def frame(window: Window, table: str, time: str) -> StatementFrame:
     tumbles = window.slide == window.range
     lengths = [*([] if tumbles else [window.slide]), window.range]
     if window.range % window.slide:
-        # Flink's table function wants whole slides in a window; its older form does not.
+        # Flink's table function requires the slide to divide the range; its older form does not.
         if window.phase:
             raise QueryError(
                 f"Flink takes an offset only where the slide divides the range, and {window!r} has "
@@ -265,7 +265,7 @@ def _interval(length: int) -> str:
 
 
 def in_spark(sql: str, *, apart: bool = False) -> str:
-    """A whole statement of Flink SQL as Spark SQL; see `table_windows_in_spark` for `apart`."""
+    """Translate a whole statement into Spark SQL; see `table_windows_in_spark` for `apart`."""
     for kind in ("TUMBLE", "HOP", "SESSION"):
         for suffix, field in (("_START", ".start"), ("_END", ".end"), ("_ROWTIME", "")):
             sql = calls_in_spark(sql, kind + suffix, partial(_grouped_window, kind, field))
@@ -285,7 +285,7 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
 
 
 def _grouped_window(kind: str, field: str | None, arguments: list[str]) -> str:
-    """`TUMBLE(ts, INTERVAL '1' HOUR)` of GROUP BY, or a bound of it, as Spark's window."""
+    """`TUMBLE(ts, INTERVAL '1' HOUR)` in GROUP BY, or one of its bounds, as Spark's window."""
     time, *lengths = arguments
     names = {"TUMBLE": ("SIZE",), "HOP": ("SLIDE", "SIZE"), "SESSION": ("GAP",)}[kind]
     found = {}
@@ -303,7 +303,7 @@ def _grouped_window(kind: str, field: str | None, arguments: list[str]) -> str:
 
 
 def _floor(arguments: list[str]) -> str:
-    """`FLOOR(ts TO HOUR)`, which is a function of numbers otherwise."""
+    """`FLOOR(ts TO HOUR)`; without TO it is a function of numbers."""
     tokens = tokenize(arguments[0]) if len(arguments) == 1 else []
     if len(tokens) < 3 or tokens[-2].word != "TO":
         return f"floor({', '.join(arguments)})"
@@ -322,7 +322,7 @@ def _extract(arguments: list[str]) -> str:
 
 
 def _split_index(arguments: list[str]) -> str:
-    """A part of a string, counted from 0."""
+    """SPLIT_INDEX: a part of a string, counted from 0."""
     if len(arguments) != 3:
         raise QueryError("SPLIT_INDEX takes a string, where to split it, and a number")
     return f"get({split_at(arguments[0], arguments[1])}, {arguments[2]})"

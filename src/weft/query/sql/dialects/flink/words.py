@@ -1,4 +1,4 @@
-"""What Flink SQL says in other words than Spark, or means otherwise by them."""
+"""The vocabulary of Flink SQL: what it spells or means differently from Spark."""
 
 from __future__ import annotations
 

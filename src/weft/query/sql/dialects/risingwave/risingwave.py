@@ -1,4 +1,4 @@
-"""RisingWave's SQL: windows as functions of a table, expressions as in Spark.
+"""RisingWave's SQL: windows as table functions, expressions as in Spark.
 
 SELECT window_start, symbol, sum(volume) AS v
 FROM tumble(trades, ts, INTERVAL '1 hour') GROUP BY window_start, symbol
@@ -25,11 +25,11 @@ TITLE = "RisingWave's SQL"
 _BOUNDS = ("window_start", "window_end")
 _WORDS = Vocabulary(TITLE, window=_BOUNDS)
 _STRICT = replace(_WORDS, standard_strings=True)
-"""Once names in double quotes are known to be names."""
+"""For statements whose double-quoted names have been put into backquotes."""
 
 
 def in_spark(sql: str) -> str:
-    """A whole statement as Spark SQL."""
+    """Translate a whole statement into Spark SQL."""
     sql = casts_spelled_out(names_in_spark(sql))
     _STRICT.refuse_tokens(sql, tuple(tokenize(sql)))
     _WORDS.refuse_operators(sql)
@@ -43,7 +43,7 @@ def in_spark(sql: str) -> str:
 
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
-    """What a statement asks: read as the Spark SQL that it is put into."""
+    """Translate a statement into Spark SQL, and parse that."""
     given = sql[tokens[0].start : tokens[-1].end]
     text = in_spark(given)
     if text == given:

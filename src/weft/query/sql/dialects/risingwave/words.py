@@ -1,4 +1,4 @@
-"""What RisingWave takes from PostgreSQL and Spark spells otherwise, in whole statements.
+"""What RisingWave takes from PostgreSQL and Spark spells differently, in whole statements.
 
 date_bin(INTERVAL '15 minutes', ts, origin)    time_bucket(INTERVAL '15' MINUTES, ts, origin)
 ts AT TIME ZONE 'Europe/Berlin'                convert_timezone('Europe/Berlin', ts)
@@ -19,11 +19,11 @@ from weft.query.sql.tokens.over import level
 from weft.query.syntax.lexer import closed, place, tokenize
 
 _ROUNDS = 100
-"""Uses of AT TIME ZONE in one statement, at most."""
+"""The most uses of AT TIME ZONE that one statement may have."""
 
 
 def words_in_spark(sql: str) -> str:
-    """A statement of RisingWave with its words as Spark's; windows are not looked at."""
+    """Translate functions, types and clauses of a statement into Spark's, but not windows."""
     sql = calls_in_spark(sql, "DATE_BIN", _bucket)
     sql = calls_in_spark(sql, "EXTRACT", _extracted)
     sql = calls_in_spark(sql, "DATE_PART", _extracted)
@@ -40,7 +40,7 @@ def words_in_spark(sql: str) -> str:
 
 
 def names_in_spark(sql: str) -> str:
-    """A statement with names in backquotes: in double quotes they are strings of Spark's.
+    """A statement with double-quoted names in backquotes: Spark takes double quotes for strings.
 
     >>> names_in_spark('SELECT "side" FROM t')
     'SELECT `side` FROM t'
@@ -53,7 +53,7 @@ def names_in_spark(sql: str) -> str:
 
 
 def _with_types(sql: str) -> str:
-    """A statement with types as Spark's: a NUMERIC without digits is none of whole numbers."""
+    """A statement with Spark's types; NUMERIC without a scale keeps fractions, unlike Spark's."""
     tokens = tokenize(sql)
     for index in reversed(range(1, len(tokens) - 1)):
         text = " ".join(token.word for token in tokens[index : index + 2])
@@ -90,7 +90,7 @@ _PART = re.compile(r"'?(\w+)'?(?:\s*,|\s+FROM\b)\s*(.+)", re.IGNORECASE | re.DOT
 
 
 def _shown(arguments: list[str]) -> str:
-    """`to_char(ts, 'YYYY-MM-DD HH24:MI')`, whose letters mean other things in Spark."""
+    """`to_char(ts, 'YYYY-MM-DD HH24:MI')`, whose pattern letters mean other things in Spark."""
     pattern = arguments[1] if len(arguments) == 2 else ""
     made, rest = "", pattern[1:-1]
     while rest:
@@ -115,7 +115,7 @@ def _bucket(arguments: list[str]) -> str:
 
 
 def _ordered_texts(sql: str) -> str:
-    """`string_agg(x, ',' ORDER BY y)` with its order after it, as Spark has it."""
+    """`string_agg(x, ',' ORDER BY y)` with WITHIN GROUP after it, as in Spark."""
     tokens = tokenize(sql)
     for index in reversed(range(len(tokens) - 1)):
         if tokens[index].word != "STRING_AGG" or tokens[index + 1].text != "(":
@@ -133,7 +133,7 @@ def _ordered_texts(sql: str) -> str:
 
 
 def _first_of_each(sql: str) -> str:
-    """`SELECT DISTINCT ON (keys)`: the first row of each key, in the order of the statement."""
+    """`SELECT DISTINCT ON (keys)`: the first row of each key, in the statement's order."""
     tokens = tokenize(sql)
     for block in blocks(tokens):
         at = block.begin + 1
@@ -155,10 +155,10 @@ def _first_of_each(sql: str) -> str:
 
 
 def _without_time_zone(sql: str) -> str:
-    """The first `x AT TIME ZONE zone` as a function.
+    """The first `x AT TIME ZONE zone` as a function call.
 
-    Of an instant it is what clocks in the zone show; of what clocks show, which is what the first
-    of two gives, it is the instant.
+    For an instant it gives local time in the zone. For local time, which is the result of the
+    first of two in a row, it gives the instant.
     """
     tokens = tokenize(sql)
     words = [token.word for token in tokens]
