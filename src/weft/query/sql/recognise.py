@@ -121,7 +121,7 @@ def _is_flink(tokens: tuple[Token, ...], index: int) -> bool:
     words = [token.word for token in tokens[index : index + 2]]
     if words in (["FETCH", "FIRST"], ["FETCH", "NEXT"], ["FOR", "SYSTEM_TIME"], ["UNNEST", "("]):
         return True
-    if words != ["FLOOR", "("]:
+    if words not in (["FLOOR", "("], ["CEIL", "("], ["CEILING", "("]):
         return False
     inside = tokens[index + 2 : closed(tokens, index + 1)]
     return len(inside) > 2 and inside[-2].word == "TO"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
 
 from weft.errors import QueryError
 from weft.query.duration import MICROSECONDS, format_duration, parse_duration
@@ -24,6 +25,7 @@ from weft.query.sql.dialects.in_spark import (
 from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.dialects.vocabulary import Vocabulary
 from weft.query.sql.select.select import STREAM_TIME
+from weft.query.sql.tokens.casts import is_type
 from weft.query.sql.tokens.elements import elements_in_spark, extracted, split_at
 from weft.query.sql.tokens.refusals import refuse_statement
 from weft.query.syntax.lexer import Token, closed, place, tokenize
@@ -61,7 +63,7 @@ def in_spark(sql: str) -> str:
         sql = f"{sql[: tokens[at].start]}{sql[tokens[end].end :]}"
         sql = _grouped_by(sql, call)
     bounds = {} if call is None else _bounds(call)
-    sql = _named(sql, (*bounds, "ROWTIME"))
+    sql = _named(_with_moments(sql), (*bounds, "ROWTIME"))
     sql = renamed_words(sql, {**bounds, "ROWTIME": f"unix_millis({STREAM_TIME})"})
     sql = calls_in_spark(sql, "COUNT_DISTINCT", lambda args: f"count(DISTINCT {args[0]})")
     sql = calls_in_spark(sql, "AS_VALUE", lambda args: args[0])
@@ -102,6 +104,49 @@ def _named(sql: str, words: Sequence[str]) -> str:
     return sql
 
 
+def _with_moments(sql: str) -> str:
+    """A statement with texts that are compared with a time as milliseconds, as that time is.
+
+    >>> _with_moments("SELECT 1 FROM s WHERE ROWTIME >= '1970-01-01T00:01' AND k = '1970'")
+    "SELECT 1 FROM s WHERE ROWTIME >= 60000 AND k = '1970'"
+    """
+    tokens = tokenize(sql)
+    words = [token.word for token in tokens]
+    for index in reversed(range(2, len(tokens))):
+        token, before = tokens[index], tokens[index - 1].text
+        compared = before in _COMPARISONS and words[index - 2] in _TIMES
+        between = words[index - 1] == "BETWEEN" and words[index - 2] in _TIMES
+        second = index > 3 and words[index - 1] == "AND" and words[index - 3] == "BETWEEN"
+        second = second and words[index - 4] in _TIMES
+        if token.kind == "string" and (compared or between or second):
+            sql = f"{sql[: token.start]}{_milliseconds(sql, token)}{sql[token.end :]}"
+    return sql
+
+
+def _milliseconds(sql: str, token: Token) -> int:
+    """The milliseconds of a text such as '2020-02-23T23:45', of which the end may be left out."""
+    found = _MOMENT.fullmatch(token.text[1:-1])
+    if found is None:
+        reason = "a time is a text such as '2020-02-23T23:45:12.000', or a number of milliseconds"
+        raise QueryError(place(sql, token.start, reason))
+    year, month, day, hour, minute, second, fraction, zone = found.groups()
+    clock = f"{hour or '00'}:{minute or '00'}:{second or '00'}.{(fraction or '').ljust(6, '0')}"
+    offset = "+00:00" if zone in (None, "Z") else f"{zone[:3]}:{zone[-2:]}"
+    try:
+        moment = datetime.fromisoformat(f"{year}-{month or '01'}-{day or '01'}T{clock}{offset}")
+    except ValueError as error:
+        raise QueryError(place(sql, token.start, f"not a time: {error}")) from None
+    return (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // timedelta(milliseconds=1)
+
+
+_TIMES = ("ROWTIME", "WINDOWSTART", "WINDOWEND")
+_COMPARISONS = ("=", "<", ">", "<=", ">=", "<>", "!=")
+_MOMENT = re.compile(
+    r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,3}))?)?)?)?)?)?"
+    r"(Z|[+-]\d\d:?\d\d)?"
+)
+
+
 def _formatted(time: str, arguments: Sequence[str]) -> str:
     """A time as text: in the given zone or, as in ksqlDB, in that of the system."""
     if not 1 <= len(arguments) <= 2:
@@ -135,8 +180,9 @@ def _topk(arguments: list[str]) -> str:
 def _strings(sql: str) -> str:
     """Cast to STRING instead of VARCHAR, which requires a length in Spark."""
     tokens = tokenize(sql)
-    for before, token, after in reversed(list(zip(tokens, tokens[1:], tokens[2:], strict=False))):
-        if (before.word, token.word, after.text) == ("AS", "VARCHAR", ")"):
+    for index in reversed(range(1, len(tokens) - 1)):
+        token = tokens[index]
+        if token.word == "VARCHAR" and tokens[index + 1].text == ")" and is_type(tokens, index):
             sql = f"{sql[: token.start]}STRING{sql[token.end :]}"
     return sql
 

@@ -114,9 +114,18 @@ def with_views(text: str, tokens: Sequence[Token], views: Sequence[View]) -> str
 
 
 def _defined(tokens: Sequence[Token]) -> set[str]:
-    """The names that the query's own WITH defines."""
+    """The names that the query's own WITH defines, and not its WINDOW: `WINDOW w AS (...)`."""
     return {
-        unquoted(name.text).lower()
-        for name, word, bracket in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if word.word == "AS" and bracket.text == "("
+        unquoted(tokens[at].text).lower()
+        for at in range(len(tokens) - 2)
+        if tokens[at + 1].word == "AS"
+        and tokens[at + 2].text == "("
+        and not _is_window_name(tokens, at)
     }
+
+
+def _is_window_name(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a name is one of `WINDOW a AS (...), b AS (...)`."""
+    while at > 0 and tokens[at - 1].text == ",":
+        at = next((i for i in reversed(range(at - 1)) if tokens[i].word == "AS"), 0) - 1
+    return at > 0 and tokens[at - 1].word == "WINDOW"

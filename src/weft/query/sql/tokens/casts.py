@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from weft.query.sql.tokens.elements import operand
-from weft.query.syntax.lexer import closed, tokenize
+from weft.query.syntax.lexer import Token, closed, tokenize
+
+_CASTS = ("CAST", "TRY_CAST")
 
 
 def casts_spelled_out(sql: str) -> str:
@@ -34,3 +38,19 @@ def casts_spelled_out(sql: str) -> str:
         type_ = sql[tokens[index + 1].start : tokens[end].end]
         sql = f"{sql[: tokens[begin].start]}CAST({value} AS {type_}){sql[tokens[end].end :]}"
         at = tokens[begin].start
+
+
+def is_type(tokens: Sequence[Token], index: int) -> bool:
+    """Whether the token is the type of a CAST, and not an alias.
+
+    >>> tokens = tokenize("SELECT CAST(max(x) AS text) AS text")
+    >>> [is_type(tokens, index) for index, token in enumerate(tokens) if token.word == "TEXT"]
+    [True, False]
+    """
+    depth = 0
+    for at in reversed(range(index)):
+        text = tokens[at].text
+        if text == "(" and not depth:
+            return tokens[index - 1].word == "AS" and at > 0 and tokens[at - 1].word in _CASTS
+        depth += (text == ")") - (text == "(")
+    return False

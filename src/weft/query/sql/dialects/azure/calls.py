@@ -23,7 +23,7 @@ def calls_of_values(sql: str) -> str:
     sql = calls_in_spark(sql, "CONCAT", _concat)
     sql = calls_in_spark(sql, "DATEPART", _part)
     sql = calls_in_spark(sql, "DATEADD", _added)
-    sql = calls_in_spark(sql, "COLLECT", _collected)
+    sql = calls_in_spark(sql, "COLLECT", _collected, at_least=0)
     sql = calls_in_spark(sql, "GETARRAYELEMENT", lambda given: f"get({', '.join(given)})")
     sql = calls_in_spark(sql, "GETARRAYLENGTH", lambda given: f"array_size({', '.join(given)})")
     sql = calls_in_spark(sql, "GETRECORDPROPERTYVALUE", _field)

@@ -273,6 +273,8 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
     for kind in ("TUMBLE", "HOP", "SESSION"):
         sql = calls_in_spark(sql, kind, partial(_grouped_window, kind, None))
     sql = calls_in_spark(sql, "FLOOR", _floor)
+    for name in ("CEIL", "CEILING"):
+        sql = calls_in_spark(sql, name, _ceil)
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)
     sql = re.sub(_UNNEST, r"LATERAL VIEW explode(\1) \2 AS \3", sql, flags=re.IGNORECASE)
@@ -303,13 +305,35 @@ def _grouped_window(kind: str, field: str | None, arguments: list[str]) -> str:
 
 
 def _floor(arguments: list[str]) -> str:
-    """`FLOOR(ts TO HOUR)`; without TO it is a function of numbers."""
+    """`FLOOR(ts TO HOUR)`; without TO, `floor` of a number."""
+    time, unit = _time_to(arguments)
+    return f"floor({time})" if unit is None else _begin(time, unit)
+
+
+def _ceil(arguments: list[str]) -> str:
+    """`CEIL(ts TO HOUR)`: the time itself if it is a full hour, else the next full hour."""
+    time, unit = _time_to(arguments)
+    if unit is None:
+        return f"ceil({time})"
+    length = {"QUARTER": "3 MONTH", "MILLISECOND": "0.001 SECOND"}.get(unit, f"1 {unit}")
+    count, name = length.split()
+    begin = _begin(time, unit)
+    return f"(CASE WHEN {begin} = {time} THEN {begin} ELSE {begin} + INTERVAL '{count}' {name} END)"
+
+
+def _time_to(arguments: list[str]) -> tuple[str, str | None]:
+    """The arguments of FLOOR or CEIL, and the unit after TO; None if they round a number."""
     tokens = tokenize(arguments[0]) if len(arguments) == 1 else []
     if len(tokens) < 3 or tokens[-2].word != "TO":
-        return f"floor({', '.join(arguments)})"
-    unit, time = tokens[-1].word, arguments[0][: tokens[-2].start].strip()
+        return ", ".join(arguments), None
+    unit = tokens[-1].word
     if unit not in _FLOORS:
-        raise QueryError(f"FLOOR({arguments[0]}): accepted units are {', '.join(_FLOORS)}")
+        raise QueryError(f"{arguments[0]}: accepted units are {', '.join(_FLOORS)}")
+    return arguments[0][: tokens[-2].start].strip(), unit
+
+
+def _begin(time: str, unit: str) -> str:
+    """The start of the unit that a time is in."""
     if unit == "WEEK":  # Flink's weeks begin on Sunday, Spark's on Monday
         return f"(date_trunc('WEEK', {time} + INTERVAL 1 DAY) - INTERVAL 1 DAY)"
     return f"date_trunc('{unit}', {time})"

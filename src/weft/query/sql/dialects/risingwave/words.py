@@ -3,6 +3,7 @@
 date_bin(INTERVAL '15 minutes', ts, origin)    time_bucket(INTERVAL '15' MINUTES, ts, origin)
 ts AT TIME ZONE 'Europe/Berlin'                convert_timezone('Europe/Berlin', ts)
 string_agg(x, ',' ORDER BY y)                  string_agg(x, ',') WITHIN GROUP (ORDER BY y)
+first_value(x ORDER BY y)                      min_by(x, y)
 SELECT DISTINCT ON (k) ... ORDER BY k, y       SELECT ... QUALIFY row_number() OVER (...) = 1
 """
 
@@ -14,6 +15,7 @@ from weft.errors import QueryError
 from weft.query.names import quoted_name
 from weft.query.sql.dialects.in_spark import calls_in_spark
 from weft.query.sql.tokens.blocks import blocks
+from weft.query.sql.tokens.casts import is_type
 from weft.query.sql.tokens.elements import elements_in_spark, operand
 from weft.query.sql.tokens.over import level
 from weft.query.syntax.lexer import closed, place, tokenize
@@ -29,7 +31,7 @@ def words_in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "DATE_PART", _extracted)
     sql = calls_in_spark(sql, "TO_CHAR", _shown)
     sql = elements_in_spark(_with_types(sql))
-    sql = _ordered_texts(sql)
+    sql = _ends_of_groups(_ordered_texts(sql))
     sql = _first_of_each(sql)
     for _ in range(_ROUNDS):
         changed = _without_time_zone(sql)
@@ -58,7 +60,7 @@ def _with_types(sql: str) -> str:
     for index in reversed(range(1, len(tokens) - 1)):
         text = " ".join(token.word for token in tokens[index : index + 2])
         known = next((name for name in _TYPES if text in (name, f"{name} )")), None)
-        if tokens[index - 1].word == "AS" and known is not None:
+        if known is not None and is_type(tokens, index):
             last = tokens[index + known.count(" ")]
             sql = f"{sql[: tokens[index].start]}{_TYPES[known]}{sql[last.end :]}"
     return sql
@@ -130,6 +132,35 @@ def _ordered_texts(sql: str) -> str:
         made = f"string_agg({arguments}) WITHIN GROUP ({ordering})"
         sql = f"{sql[: tokens[index].start]}{made}{sql[tokens[end].end :]}"
     return sql
+
+
+def _ends_of_groups(sql: str) -> str:
+    """`first_value(x ORDER BY y)` as an aggregate: `min_by(x, y)`."""
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens) - 1)):
+        name = tokens[index].word
+        if name not in _ENDS or tokens[index + 1].text != "(":
+            continue
+        end = closed(tokens, index + 1)
+        inside = tokens[index + 2 : end]
+        order = next((at for at in level(inside) if inside[at].word == "ORDER"), None)
+        if not order:
+            continue
+        by = list(inside[order + 2 :])
+        falls = bool(by) and by[-1].word == "DESC"
+        if by and by[-1].word in ("ASC", "DESC"):
+            by.pop()
+        if not by or any(by[at].text == "," or by[at].word == "NULLS" for at in level(by)):
+            reason = f"{name.lower()} is supported with ORDER BY one expression"
+            raise QueryError(place(sql, tokens[index].start, reason))
+        value = sql[inside[0].start : inside[order - 1].end]
+        function = "min_by" if (name == "FIRST_VALUE") != falls else "max_by"
+        made = f"{function}({value}, {sql[by[0].start : by[-1].end]})"
+        sql = f"{sql[: tokens[index].start]}{made}{sql[tokens[end].end :]}"
+    return sql
+
+
+_ENDS = ("FIRST_VALUE", "LAST_VALUE")
 
 
 def _first_of_each(sql: str) -> str:
