@@ -71,8 +71,8 @@ def windows(count: int) -> list[Query]:
         found.append(
             Query(
                 f"q{number + 1}",
-                {"n": "count(*)", "total": "sum(v)", "hi": "max(v)", "mean": "avg(v)"},
-                Window(range=f"{max(minutes, slide)} minutes", slide=f"{slide} minutes"),
+                aggs={"n": "count(*)", "total": "sum(v)", "hi": "max(v)", "mean": "avg(v)"},
+                window=Window(range=f"{max(minutes, slide)} minutes", slide=f"{slide} minutes"),
                 by=["k"],
                 where=f"v >= {number // 63}" if number >= 63 else None,
             )
@@ -84,7 +84,7 @@ def mixed() -> list[Query]:
     """Ten queries of one team over one stream."""
 
     def query(name: str, range_: str, slide: str, aggs: dict[str, str], **more: Any) -> Query:
-        return Query(name, aggs, Window(range=range_, slide=slide), **more)
+        return Query(name, aggs=aggs, window=Window(range=range_, slide=slide), **more)
 
     failed = "status = 'failed'"
     return [
@@ -92,7 +92,7 @@ def mixed() -> list[Query]:
         query("errors", "5 minutes", "1 minute", {"n": "count(*)"}, by=["region"], where=failed),
         query("error_share", "15 minutes", "5 minutes",
               {"share": "avg(CASE WHEN status = 'failed' THEN 1 ELSE 0 END)"}, by=["k"]),
-        query("active", "10 minutes", "10 minutes", {"users": "approx_count_distinct(user)"}),
+        query("active", "10 minutes", "10 minutes", {"users": "count(DISTINCT user)"}),
         query("load", "30 minutes", "10 minutes", {"total": "sum(v)", "mean": "avg(v)"}, by=["k"]),
         query("spread", "20 minutes", "10 minutes", {"sd": "stddev(v)"}, by=["region"]),
         query("slowest", "10 minutes", "5 minutes", {"hi": "max(v)"}, by=["k"],
