@@ -22,7 +22,7 @@ LOOKED_AT = 500
 def latest_answers(
     sink: Mapping[str, Any] | None, query: Query, number: int | None, limit: int
 ) -> Answers:
-    """Up to about `limit` rows, whole windows of the newest micro-batches."""
+    """About `limit` rows at most, from the newest micro-batches; no window is cut."""
 
     def nothing(reason: str) -> Answers:
         return Answers(
@@ -69,7 +69,7 @@ def latest_answers(
 
 
 def _parquet(folder: Folder, number: int) -> Iterator[pa.Table]:
-    """A query's files by manifests, newest first: only whole micro-batches are seen."""
+    """A query's files as its manifests list them, newest first: only complete micro-batches."""
     for file in Manifests(folder).newest(str(number), LOOKED_AT):
         yield pq.read_table(f"{folder.path}/{file}", filesystem=folder.system)
 

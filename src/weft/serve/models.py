@@ -13,7 +13,7 @@ SQL = 32_768
 
 
 class ClientRequest(BaseModel):
-    """What a client sends; fields that are not known are refused."""
+    """The base of what clients send; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -55,7 +55,7 @@ class Refusal(BaseModel):
 
 
 class Meta(BaseModel):
-    """What is served, and what may be done with it."""
+    """What this server shows, and what may be changed."""
 
     version: str
     source: Literal["job", "checkpoint", "plan"]
@@ -107,7 +107,7 @@ class CoverageNode(BaseModel):
 
 
 class TreeView(BaseModel):
-    """A tree: queries on one set of slices, or windows made from windows."""
+    """A tree: queries that share one set of slices, or windows computed from windows."""
 
     number: int
     queries: list[int]
@@ -123,7 +123,7 @@ class TreeView(BaseModel):
 
 
 class ChangeView(BaseModel):
-    """What the last change of plan did."""
+    """What the last change did to the plan."""
 
     number: int
     added: list[str]
@@ -140,7 +140,7 @@ class ChangeView(BaseModel):
 
 
 class FailureView(BaseModel):
-    """A query that failed, and is answered no longer."""
+    """A query that failed and is no longer answered."""
 
     name: str
     batch: int
@@ -150,7 +150,7 @@ class FailureView(BaseModel):
 
 
 class PlanView(BaseModel):
-    """The plan with everything that a picture of it needs."""
+    """The plan with everything that is needed to draw it."""
 
     change: int
     axis: Literal["time", "integer"]
@@ -171,7 +171,7 @@ class PlanView(BaseModel):
 
 
 class Live(BaseModel):
-    """How the stream is doing, as it last said."""
+    """How the stream is doing, by its last report."""
 
     state: Literal["running", "stopped", "failed", "new", "plan"]
     change: int
@@ -221,7 +221,7 @@ class Detail(BaseModel):
 
 
 class AnswerColumn(BaseModel):
-    """A column of answers."""
+    """A column of the answers."""
 
     name: str
     type: str
@@ -229,7 +229,7 @@ class AnswerColumn(BaseModel):
 
 
 class Answers(BaseModel):
-    """The latest answers of a query, oldest window first."""
+    """A query's latest answers, oldest window first."""
 
     query: str
     readable: bool
@@ -250,7 +250,7 @@ class AsOfColumn(BaseModel):
 
 
 class AsOfAnswers(BaseModel):
-    """The answers to one window of a query, as a micro-batch left it."""
+    """A query's answers for one window, as of a micro-batch."""
 
     query: str
     batch: int
