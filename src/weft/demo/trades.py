@@ -21,7 +21,7 @@ Drawn = TypeVar("Drawn")
 QUERIES = Path(__file__).parent / "trades.yaml"
 """The queries of `weft demo`, as a workload file."""
 ROWS = 1_181_901
-"""Trades in the hour from noon that the paper measures with."""
+"""The number of trades in the hour from noon that the paper's measurements use."""
 SYMBOLS = 6_000
 NOON = 1_101_920_400_000_000
 """2004-12-01 12:00 in New York, in microseconds since the epoch."""

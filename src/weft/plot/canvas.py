@@ -20,7 +20,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 Target: TypeAlias = str | PathLike[str] | None
-"""Where a picture is saved: a path that ends in .svg or .png, or None."""
+"""Where to save a picture: a path that ends in .svg or .png, or None."""
 
 # Okabe and Ito's colours, which people with any kind of colour blindness can tell apart; their
 # yellow is left out, because thin lines of it vanish on white.

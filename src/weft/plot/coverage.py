@@ -30,13 +30,13 @@ from weft.plot.canvas import (
 
 ASKED, FACTOR = COLOURS[0], COLOURS[5]
 _ROW = 0.42
-"""Inches from one window to the one below."""
+"""Inches from a window to the one below it."""
 _COLUMN = 1.35
-"""Inches from one step to the next, at least."""
+"""Least inches from one step to the next."""
 _WIDE, _HIGH = 0.7, 0.74
 """The size of a window's box, as parts of a column and a row."""
 FEW = 12
-"""Of more windows than this, arrows that were not taken would be a tangle."""
+"""With more windows than this, arrows that the plan does not use would be a tangle."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class WindowBox:
 
     label: str
     upstream: int | None
-    """The place of the node that feeds it; None for the rows themselves."""
+    """The index of the node that feeds it; None if the rows do."""
     pieces: int | None
     factor: bool = False
     window: int | None = None
-    """Its number in the coverage plan; None for a stand-in."""
+    """Its number in the coverage plan; None for a placeholder."""
 
 
 def coverage_graph(

@@ -34,11 +34,11 @@ from weft.query.window import Session, Window
 
 Int64 = npt.NDArray[np.int64]
 READABLE = 60
-"""Edges in view if no length is asked for: about ten pixels each."""
+"""Edges in view if no length is given: about ten pixels each."""
 MOST_EDGES = 2_000
-"""Edges in view at most, whatever was asked for: more are a grey area."""
+"""Most edges in view, whatever length is given: more would be a grey area."""
 DEPTH = 4
-"""Instances of one window drawn above each other; the others are left out."""
+"""Most overlapping instances of one window that are drawn; the others are left out."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 

@@ -16,7 +16,7 @@ from weft.sinks.manifests import Manifests
 from weft.stream.as_json import plain, units_of
 
 LOOKED_AT = 500
-"""Micro-batches that are looked at for answers, newest first."""
+"""The number of micro-batches that are searched for answers, newest first."""
 
 
 def latest_answers(
@@ -40,7 +40,7 @@ def latest_answers(
         )
     if query.finish is not None:
         return nothing(
-            "Its statement makes other rows of its windows' answers, which are not drawn here: "
+            "Its statement makes other rows from its windows' answers, which are not shown here: "
             "read them with weft.read_results."
         )
     keys = [key.name for key in query.keys]

@@ -43,14 +43,14 @@ from weft.serve.view import plan_view
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": Refusal, "description": why}
     for code, why in (
-        (400, "What was asked cannot be served."),
+        (400, "The request cannot be served."),
         (401, "The token is missing or wrong."),
         (403, "Refused: another site's page, or a read-only dashboard."),
         (404, "There is no such query."),
         (408, "The body took too long to arrive."),
         (409, "The stream cannot do that now."),
         (413, "The body is too large."),
-        (422, "The request does not have the form that it should."),
+        (422, "The request does not have the required form."),
     )
 }
 LISTENING: dict[int | str, dict[str, Any]] = {
@@ -58,10 +58,10 @@ LISTENING: dict[int | str, dict[str, Any]] = {
     429: {"model": Refusal, "description": "Too many pages listen already."},
 }
 BUSY: dict[int | str, dict[str, Any]] = {
-    429: {"model": Refusal, "description": "Too many ask the stream already."},
+    429: {"model": Refusal, "description": "Too many clients are asking the stream already."},
 }
 MESSAGE = 4000
-"""Characters of an error's message: some of it may be what was sent, which nobody needs back."""
+"""Most characters of an error's message, which may quote the request; no client needs all of it."""
 KeyText = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST, pattern=r"^[^/]+$")]
 
@@ -87,7 +87,7 @@ def make_app(source: ApiSource, policy: Policy, stopping: threading.Event | None
     app = FastAPI(
         title="weft dashboard",
         version=__version__,
-        description="See the weave, and change it.",
+        description="Shows the plan and the state of a stream, and changes its queries.",
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,  # both load scripts from elsewhere

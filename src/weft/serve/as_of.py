@@ -14,9 +14,9 @@ from weft.serve.stream import StreamSource
 from weft.stream.requests import Requests
 
 TIMEOUT = 30.0
-"""Seconds that a running stream has to answer."""
+"""Seconds to wait for an answer of a running stream."""
 AT_ONCE = 4
-"""Questions that wait for the stream at a time: it answers one after the other."""
+"""Most requests that wait for the stream at the same time; it answers them one by one."""
 
 
 class Asking:

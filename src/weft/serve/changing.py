@@ -25,9 +25,9 @@ from weft.spark.streaming.changes import (
 from weft.stream.requests import RequestRefused
 
 TIMEOUT = 120.0
-"""Seconds that a running stream has to make a change."""
+"""Seconds to wait for a running stream to make a change."""
 GLANCE = 2.0
-"""Seconds that it has to say what a change would need, while somebody types."""
+"""Seconds to wait for it to say what a change would need, while the user types."""
 Verb = Literal["dropped", "paused", "resumed"]
 _CHANGES: dict[Verb, Callable[..., Way]] = {
     "dropped": drop_query,

@@ -23,25 +23,25 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADERS = 10.0
-"""Seconds for the headers of a request, from connecting or from its first byte."""
+"""Seconds for the headers of a request, counted from the connection or from its first byte."""
 REQUEST = 22.0
-"""Seconds for a request with its body, from the same moment. The guard answers 408 before that;
-this is for bodies that nobody reads, such as one of a GET."""
+"""Seconds for a request with its body, from the same moment. The guard answers 408 earlier; this
+limit is for bodies that the application does not read, such as that of a GET."""
 UNREAD = 30.0
-"""Seconds for which an answer may wait in our memory without its client taking any of it."""
+"""Seconds for which an answer may wait in our memory without its client reading any of it."""
 TAKEN = 16_384
-"""Bytes of an answer that count as taking some of it."""
+"""Bytes that a client must have read of an answer to have made progress."""
 SENDING = 131_072
-"""Bytes of an answer that the kernel takes over. By itself it takes megabytes for each connection,
-and tells us of a slow client's progress only when a third of them are gone."""
+"""Bytes of an answer that the kernel buffers. By default it buffers megabytes per connection, and
+reports a slow client's progress only once a third of them are sent."""
 MOST = 256
-"""Connections at a time; a process may open about 1,000 files on Linux."""
+"""Most connections at a time; a process may open about 1,000 files on Linux."""
 PER_ADDRESS = 192
-"""Of these, from one address: it holds every page behind a proxy, with as many event streams as
-there may be, and those half-open."""
+"""Most connections from one address: enough for all pages behind a proxy, with the maximum of event
+streams, and for half-open connections."""
 AT_ONCE = 32
-"""Connections accepted in one turn of the event loop. A request is read some three turns after its
-connection was accepted; by then it must not be the one that has waited longest."""
+"""Connections accepted in one turn of the event loop. A request is read about three turns after its
+connection was accepted; by then its connection must not be the one that has waited longest."""
 QUEUE = 512
 """Connections that the kernel holds until they are accepted."""
 _BODY = json.dumps(
@@ -69,9 +69,9 @@ class Connection(H11Protocol):
 
     limits: ClassVar[ConnectionLimits] = ConnectionLimits()
     _since = 0.0
-    """When we began to wait for the request that is due."""
+    """Since when the server has been waiting for the next request."""
     _begun: float | None = None
-    """When the request began that is not complete; None between two requests."""
+    """When the incomplete request began; None between two requests."""
     _deadline: asyncio.TimerHandle | None = None
     _untaken: asyncio.TimerHandle | None = None
 

@@ -17,13 +17,13 @@ from weft.serve.models import Live
 from weft.serve.source import ApiSource
 
 EVERY = 1.0
-"""Seconds between two looks."""
+"""Seconds between two checks for something new."""
 QUIET = 15.0
 """Seconds of silence after which a comment is sent, so that proxies keep the connection."""
 RECENT = 10
-"""Micro-batches that an event repeats; the page has the others."""
+"""The number of micro-batches in an event; the page has the earlier ones already."""
 MOST = 64
-"""Clients that may listen at a time."""
+"""Most clients that may listen at the same time."""
 
 
 @dataclass

@@ -29,17 +29,17 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST = 65_536
-"""Bytes of a request's body that are read."""
+"""Most bytes of a request's body."""
 BODY_SECONDS = 10.0
-"""How long a request's body may take to arrive, from the moment that its headers are there."""
+"""How long a request's body may take to arrive after its headers."""
 SHORTEST = 16
-"""Characters of a token, at least."""
+"""Fewest characters of a token."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN = frozenset({"/api/meta", "/api/openapi.json"})
-"""What a page needs before it can offer a token."""
+"""Paths that a page needs before it can send a token."""
 ASKING = frozenset({"/api/preview"})
-"""Posted to, but changing nothing."""
+"""Paths that take POST but change nothing."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -59,14 +59,14 @@ class Policy:
     """Which hosts, origins and tokens are accepted, and for what."""
 
     token: str | None = field(default=None, repr=False)
-    """What a change must bring; None: nothing can be changed."""
+    """The token that a change must have; None: nothing can be changed."""
     read_only: bool = False
     locked: bool = False
-    """Whether reading needs the token too."""
+    """Whether read requests need the token too."""
     hosts: frozenset[str] = LOOPBACK
     """Names and addresses of this server, in lower case and without brackets."""
     addresses: bool = False
-    """Whether any IP address is taken as a host: no name can be made to point at one."""
+    """Whether any IP address is accepted as Host: DNS rebinding works with names only."""
     body_seconds: float = BODY_SECONDS
 
     def knows_host(self, header: str) -> bool:

@@ -19,7 +19,7 @@ _HOST = re.compile(
     rf"(?:(?P<name>{_LABEL}(?:\.{_LABEL})*\.?)|\[(?P<v6>[0-9a-f:.]+)\])(?::(?P<port>[1-9][0-9]{{0,4}}))?"
 )
 LONGEST = 255
-"""Characters of a host; names in DNS have fewer."""
+"""Most characters of a host; DNS names have fewer."""
 
 
 def read_host(text: str) -> Host | None:

@@ -14,7 +14,7 @@ from weft.serve.models import Joined, Place, Preview
 from weft.serve.source import Snapshot
 
 NAMED = 12
-"""Of the queries that one would share with, so many are named."""
+"""The number of queries to name of those that a new query would share with."""
 _PLACE = re.compile(r"\(line (\d+), column (\d+)\)")
 
 

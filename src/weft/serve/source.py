@@ -15,7 +15,7 @@ from weft.stream.catalogue import Catalogue, Entry
 
 Kind = Literal["job", "checkpoint", "plan"]
 MOST = 20_000
-"""Queries that a page is given; a plan of more is better looked at with `weft explain`."""
+"""Most queries of a plan that the page shows; `weft explain` shows larger plans."""
 
 
 @dataclass(frozen=True, eq=False)

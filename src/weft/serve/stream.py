@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from weft.job.model import Job
 
 FRESH = 0.5
-"""Seconds for which what was read is handed to other readers too."""
+"""Seconds for which what was read is cached for other readers."""
 
 
 class StreamSource:
