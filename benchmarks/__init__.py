@@ -65,6 +65,7 @@ FOLDERS = {
         "factor_spark",
     ),
     "studies": (
+        "team",
         "beyond_workloads",
         "beyond_cost_model",
         "beyond_auto",

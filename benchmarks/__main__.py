@@ -31,6 +31,7 @@ def main(words: list[str] | None = None) -> int:
         return 0
     if asked.verb == "draw":
         from benchmarks.peers import tables
+        from benchmarks.support import sizing
         from benchmarks.support.page import README, draw_all, headlines, section, write_page
 
         for path in draw_all(chosen):
@@ -38,6 +39,8 @@ def main(words: list[str] | None = None) -> int:
         write_page(section(benches))
         write_page(headlines(benches), README)
         write_page(tables.tables(), tables.PAGE)
+        if Bench("scale").file.exists():
+            write_page(sizing.page(), sizing.PAGE)
         return 0
     return run(chosen, full=asked.full)
 

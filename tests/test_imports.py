@@ -134,6 +134,36 @@ def test_the_dashboard_starts_no_spark() -> None:
     assert told.stdout == "False\n"
 
 
+SQL: dict[str, set[str]] = {
+    "select": set(),
+    "tokens": {"select"},
+    "text": {"select", "tokens"},
+    "dialects": {"select", "tokens"},
+}
+"""The folders of query/sql, and what each may import besides itself; its own files import all."""
+SHARED = {"dialect", "vocabulary", "in_spark", "standard", "spark", "ksql"}
+"""What the folders of single dialects may import besides themselves."""
+
+
+def test_imports_between_the_folders_of_sql_go_one_way() -> None:
+    def wrong(file: str, module: str) -> bool:
+        if not (file.startswith("query/sql/") and module.startswith("weft.query.sql.")):
+            return False
+        (folder, *inner), target = file.split("/")[2:], module.split(".")[3:]
+        if folder not in SQL:
+            return False
+        if folder == target[0] == "dialects":
+            return target[1] not in SHARED | set(inner[:-1])
+        return target[0] not in SQL[folder] | {folder}
+
+    assert offences(wrong) == []
+
+
+def test_every_folder_of_sql_is_known() -> None:
+    inside = [file.split("/")[2:] for file in imports() if file.startswith("query/sql/")]
+    assert {folder for folder, *rest in inside if rest} == set(SQL)
+
+
 def test_only_the_reading_of_sql_imports_sqlglot() -> None:
     def wrong(file: str, module: str) -> bool:
         return package(module) == "sqlglot" and not file.startswith(("query/syntax/", "query/sql/"))

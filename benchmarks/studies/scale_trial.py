@@ -124,6 +124,8 @@ def stream(spark: Any, folder: str, count: int, at_once: int) -> dict[str, Any]:
         for progress in running.last_query.recentProgress
         if progress["numInputRows"]
     ]
+    shards = sum(store.shards_per_batch for store in status.stores)
+    longest = max(query.window.range for query in asked(count))
     files = delivered_files(out)
     sums = _sums(spark.read.parquet(*files)) if files else {}
     return {
@@ -134,8 +136,18 @@ def stream(spark: Any, folder: str, count: int, at_once: int) -> dict[str, Any]:
         "batch_s": statistics.median(batches[2:] or batches),
         "state_bytes": status.state_bytes,
         "slices": status.slices,
+        "shards_per_batch": shards,
+        "held_shards": shards * min(1.0, longest / (HOUR * SECOND)) * len(batches),
+        "shuffle_bytes": _shuffled(spark),
+        "answers_in_all": status.answers,
         "sums": sums,
     }
+
+
+def _shuffled(spark: Any) -> int:
+    """Bytes that this session has written for shuffles."""
+    executors = spark.sparkContext._jsc.sc().statusStore().executorList(False)
+    return sum(executors.apply(at).totalShuffleWrite() for at in range(executors.size()))
 
 
 def _sums(frame: Any) -> dict[str, Any]:

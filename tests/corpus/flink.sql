@@ -640,3 +640,10 @@ MATCH_RECOGNIZE (
   PATTERN (S D+ U)
   DEFINE D AS D.price < S.price, U AS U.price > LAST(D.price)
 ) AS m;
+
+-- name: flink_hour_by_ceil
+-- form: truncated time
+-- seen: Flink, System (Built-in) Functions, Temporal Functions
+SELECT CEIL(bid_time TO HOUR) AS until, channel, COUNT(*) AS n
+FROM bids
+GROUP BY CEIL(bid_time TO HOUR), channel;

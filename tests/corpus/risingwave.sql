@@ -300,3 +300,21 @@ FROM trades;
 -- form: cast
 -- seen: RisingWave, Value expressions, Type casts
 SELECT ts::date AS day, COUNT(*)::int AS n, ROUND(AVG(fee)::numeric, 2) AS mean_fee FROM trades GROUP BY ts::date;
+
+-- name: rw_first_and_last_by_time
+-- form: hopping window
+-- seen: RisingWave, Aggregate functions, first_value and last_value with ORDER BY
+SELECT symbol, window_start, first_value(volume ORDER BY ts, note) AS f
+FROM HOP(trades, ts, INTERVAL '10 MINUTES', INTERVAL '1 HOUR')
+GROUP BY symbol, window_start;
+
+-- name: rw_first_by_one
+-- form: hopping window
+-- seen: RisingWave, Aggregate functions, first_value and last_value with ORDER BY
+SELECT window_start, max(first) AS m
+FROM (
+  SELECT window_start, symbol, first_value(ts ORDER BY ts) AS first, last_value(ts ORDER BY ts DESC) AS same
+  FROM TUMBLE(trades, ts, INTERVAL '1 HOUR')
+  GROUP BY window_start, symbol
+)
+GROUP BY window_start;

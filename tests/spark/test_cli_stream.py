@@ -107,7 +107,10 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     bad = TEN.replace("symbol", "simbol")
     refused = weft("query", "add", "job.yaml", bad, "--name", "bad", code=2)
     assert "'simbol' is not a column of the stream" in refused.stderr
-    assert "dropped all: the running stream" in weft("query", "drop", "job.yaml", "all").stdout
+    assert (
+        "dropped all: takes effect in the running stream"
+        in weft("query", "drop", "job.yaml", "all").stdout
+    )
     told = json.loads(weft("query", "list", "job.yaml", "--json").stdout)
     assert [query["query"] for query in told["queries"]] == ["hourly", "ten"]
     assert told["running"]["pid"] == stream.process.pid

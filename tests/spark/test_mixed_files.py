@@ -1,7 +1,8 @@
 """Output for files in which some statements are shared, some run unchanged, and some cannot run.
 
 `mixed/<kind>.sql` is the file and `mixed/<kind>.txt` the output of `weft run`. After an intended
-change, `python tests/spark/test_mixed_files.py` records the new output: read it before you keep it.
+change, `python -m tests.spark.test_mixed_files` records the new output: read it before you keep
+it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weft.errors import QueryError
 from weft.query.query import Query
 from weft.query.sql import write_query
-from weft.query.sql.dialect import DialectName
+from weft.query.sql.dialects.dialect import DialectName
 from weft.query.window import Session
 
 

@@ -16,7 +16,7 @@ from weft.query.calendar import SESSION, Calendar
 from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import IN_ZONE, UTC
-from weft.query.sql.in_spark import STREAM_TIME
+from weft.query.sql.select.select import STREAM_TIME
 from weft.query.zone import DAY, Zone, serve_from
 
 Int64 = npt.NDArray[np.int64]

@@ -23,8 +23,8 @@ from weft.errors import EngineError, ExpressionError, QueryError
 from weft.query.finish import ANSWERS, Finish
 from weft.query.names import quoted_name
 from weft.query.query import Query
-from weft.query.sql.nodes import unquoted
-from weft.query.sql.truncation import truncated_times
+from weft.query.sql.select.nodes import unquoted
+from weft.query.sql.select.truncation import truncated_times
 from weft.query.syntax.lexer import tokenize
 from weft.query.window import Session, Window
 from weft.spark.arrow import arrow_schema, nullable_schema

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from weft.errors import EngineError, ExpressionError
-from weft.query.sql.nodes import unquoted
+from weft.query.sql.select.nodes import unquoted
 from weft.query.syntax.lexer import tokenize
 from weft.query.trust.statement_text import check_statement_text, refuse_clocks
 from weft.query.trust.statement_tree import named_windows, statement_refusal, tables_read

@@ -29,8 +29,8 @@ from weft.query.calendar import Calendar
 from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import NO_NULLS, Relation
-from weft.query.sql.in_spark import STREAM_TIME
 from weft.query.sql.reading import Statement, in_spark
+from weft.query.sql.select.select import STREAM_TIME
 from weft.query.zone import FAR
 from weft.spark.as_written import as_written
 from weft.spark.calendars import in_session, time_span
@@ -336,7 +336,7 @@ class WholeBatch:
         if asked.statement is not None:
             with suppress(QueryError):
                 asked.statement = in_spark(asked.statement)
-        if not _is_spark(asked):
+        if not _is_spark(asked) or (asked.statement is not None and not asked.statement.is_query):
             asked.error = why
             return
         try:

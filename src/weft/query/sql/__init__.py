@@ -1,7 +1,13 @@
-"""Queries written in SQL, one dialect a file: Spark's, CQL, Azure Stream Analytics', Flink's.
+"""Queries written in SQL: of Spark, CQL, Azure Stream Analytics, Flink, ksqlDB and RisingWave.
 
-A dialect makes `Query`s of text, or says at which place of the text it cannot and why, and writes
-queries as text. Nothing here runs SQL.
+SQL becomes a `Query`, or an error that says where the text cannot be read and why, and a `Query`
+becomes SQL. Nothing here plans or runs SQL. Imports between the folders go one way: `select` (one
+SELECT as a syntax tree) imports none of them, `tokens` (clauses found in a token list) imports
+`select`, and `text` (a text split into statements) and `dialects` import those two.
+
+Read `reading.py` (the entry point), `recognise.py` (which dialect a statement is in), then
+`dialects/spark.py` and `select/select.py` (one SELECT), `composed.py` (statements with several
+SELECTs) and `writing.py`.
 """
 
 from weft.query.sql.reading import (

@@ -1,13 +1,13 @@
-"""Statements of several SELECTs, or with more clauses than a shared query has.
+"""Statements with several SELECTs, or with clauses that a shared query does not have.
 
-Each SELECT that groups rows by a window becomes a query that is shared; what stands around it is
-SQL over its answers, which Spark runs as it is:
+Each SELECT that groups rows by a window becomes a shared query. The rest of the statement is SQL
+over its answers, which Spark runs as it is:
 
     WITH busy AS (SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k)
     SELECT window.start, max(n) FROM busy GROUP BY window ORDER BY 2 DESC LIMIT 3
 
-asks `count(*)` by window and k, and in the place of its SELECT stands `SELECT window AS window, k
-AS k, n AS n FROM weft_answers_0`.
+asks for `count(*)` by window and k, and `SELECT window AS window, k AS k, n AS n FROM
+weft_answers_0` replaces its SELECT.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from weft.query.finish import ANSWERS
 from weft.query.names import quoted_name
 from weft.query.query import Query
 from weft.query.source import Relation, Source
-from weft.query.sql.answers import OVER
-from weft.query.sql.blocks import Block, blocks
-from weft.query.sql.dialect import Dialect, ParsedSelect
-from weft.query.sql.grouping import groupings, without_keys
-from weft.query.sql.in_spark import STREAM_TIME
-from weft.query.sql.over import EXTRA, Clause, Lifted, aliased, filled, level, split
-from weft.query.sql.refusals import refuse_statement
-from weft.query.sql.relation import (
+from weft.query.sql.dialects.dialect import Dialect, ParsedSelect
+from weft.query.sql.select.answers import OVER
+from weft.query.sql.select.select import STREAM_TIME
+from weft.query.sql.tokens.blocks import Block, blocks
+from weft.query.sql.tokens.grouping import groupings, without_keys
+from weft.query.sql.tokens.over import EXTRA, Clause, Lifted, aliased, filled, level, split
+from weft.query.sql.tokens.refusals import refuse_statement
+from weft.query.sql.tokens.relation import (
     ROWS,
     Rows,
     is_table,
@@ -45,9 +45,9 @@ from weft.query.syntax.tree import Name, Node, rebuild
 from weft.query.syntax.writer import write
 
 KEPT = "weft_kept"
-"""Whether QUALIFY keeps a row."""
+"""The column that says whether QUALIFY keeps a row."""
 TIME = "weft_time"
-"""A time that a statement computes, as a column of its rows; with a number for each such time."""
+"""Prefix of the column for a time that a statement computes; the checksum of its SQL follows."""
 _OVER_NAME = re.compile(rf"{OVER}(\d+)", re.IGNORECASE)
 
 
@@ -58,7 +58,7 @@ class Composed:
     queries: tuple[Query, ...]
     finish: str
     is_plain: bool = False
-    """Whether the finish only selects of the answers of one query."""
+    """Whether `finish` only selects from the answers of one query."""
 
 
 def read_composed(sql: str, tokens: Sequence[Token], dialect: Dialect, name: str) -> Composed:
@@ -108,7 +108,7 @@ def _is_distinct(tokens: Sequence[Token], block: Block) -> bool:
 
 @dataclass(frozen=True)
 class _Part:
-    """What one grouping of a SELECT asks, and of which rows."""
+    """One grouping of a SELECT, parsed, and the rows that it reads."""
 
     parsed: ParsedSelect
     rows: Rows | None
@@ -116,7 +116,7 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Woven:
-    """A SELECT that is shared, and the clauses around it."""
+    """A SELECT that is shared, and its clauses that are SQL over the answers."""
 
     block: Block
     parts: tuple[_Part, ...]
@@ -128,7 +128,7 @@ class _Woven:
 
     @classmethod
     def read(cls, sql: str, tokens: Sequence[Token], block: Block, dialect: Dialect) -> _Woven:
-        """A SELECT as a shared query; refused if it cannot be one."""
+        """Read a SELECT as a shared query; refused if it cannot be one."""
         if "FROM" not in block.clauses or "WINDOW" in block.clauses:
             clause = "FROM" if "FROM" not in block.clauses else "WINDOW"
             reason = "it has no FROM" if clause == "FROM" else "WINDOW: write OVER (...) itself"
@@ -172,7 +172,7 @@ class _Woven:
             reduced, rows = _over_one_table(sql, tokens, block, whole)
             refuse_statement(sql, tuple(reduced), dialect.refused)
             parsed = dialect.read(sql, tuple(reduced))
-            parsed.queries("q", hidden=True)  # what is wrong with it shows here
+            parsed.queries("q", hidden=True)  # raises whatever is wrong with it
             parts.append(_Part(parsed, rows))
         if len(parts) > 1 and (lifted.extras or lifted.overs):
             reason = "several groupings, ordered or ranked by what is not selected"
@@ -181,19 +181,19 @@ class _Woven:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it has no clauses but those of a shared query."""
+        """Whether it has only clauses that a shared query has."""
         clauses = self.qualify or self.order or self.limit or self.lifted.overs
         return not clauses and not self.distinct and len(self.parts) == 1
 
     def place(self, tokens: Sequence[Token]) -> tuple[int, int]:
-        """Where in the text it stands, with those of its clauses that it ends with."""
+        """Its range in the text, with the clauses that it ends with."""
         end = self.block.core_end
         for clause in ("QUALIFY", *(("ORDER", "LIMIT") if self.block.alone else ())):
             end = max(end, self.block.clauses.get(clause, (0, 0))[1])
         return tokens[self.block.begin].start, tokens[end - 1].end
 
     def placed(self, query: Query, rows: Rows | None) -> Query:
-        """The query on its rows: a relation of its own, if it is over more than a table."""
+        """The query with its rows as source: a relation, if they are more than a table."""
         source = query.source
         assert source is not None
         absent = (*source.absent, *sorted(self.lifted.called))
@@ -216,7 +216,7 @@ class _Woven:
         return query.on(Source(rows.text, named, absent, relation, source.needs))
 
     def finish(self, made: Sequence[tuple[Query, str]]) -> str:
-        """What stands in its place: a SELECT from its answers."""
+        """What replaces it: a SELECT from its answers."""
         if len(made) == 1:
             return self._clauses(*made[0])
         union = " UNION ALL ".join(self._selected(query, answers)[0] for query, answers in made)
@@ -227,7 +227,7 @@ class _Woven:
         text, whole, extras = self._selected(query, answers)
         condition = "" if self.qualify is None else whole(filled(self.qualify, extras))
         if condition and self.order is None:
-            # Beside the items, where no name of theirs is in the way of a column's.
+            # Among the items, where none of their aliases hides a column.
             text = text.replace(f" FROM {answers}", f", {condition} AS {KEPT} FROM {answers}")
             names = ", ".join(quoted_name(name) for name in _names(query))
             text = f"SELECT {names} FROM ({text}) WHERE {KEPT}"
@@ -242,7 +242,7 @@ class _Woven:
     def _selected(
         self, query: Query, answers: str
     ) -> tuple[str, Callable[[str], str], Sequence[str]]:
-        """The SELECT itself, and what is needed for its clauses."""
+        """The SELECT itself, and what its other clauses need."""
         shown = query.shown or ()
         extras = [sql for sql, name in shown if name.startswith(EXTRA)]
         overs = [filled(over, extras) for over in self.lifted.overs]
@@ -256,7 +256,7 @@ class _Woven:
 
 
 def _names(query: Query) -> list[str]:
-    """What a query's SELECT calls its items, without those that only other clauses need."""
+    """The names of a query's SELECT items, without those that only other clauses need."""
     return [name for _, name in query.shown or () if not name.startswith(EXTRA)]
 
 
@@ -295,7 +295,7 @@ def _over_one_table(
     block: Block,
     reduced: list[Token],
 ) -> tuple[list[Token], Rows | None]:
-    """A SELECT over the name of its rows, if they are more than a table."""
+    """A SELECT and its rows; if they are more than a table, FROM has a name for them."""
     begin, end = block.clauses["FROM"]
     inside = tokens[begin + 1 : end]
     where = block.clauses.get("WHERE")
@@ -318,7 +318,7 @@ def _over_one_table(
 
 
 def _grouped(items: Sequence[Token]) -> list[Token]:
-    """GROUP BY for a SELECT DISTINCT without one: a row for each of its values."""
+    """GROUP BY for a SELECT DISTINCT without one: a row for each distinct value."""
     first = items[0]
     words = [Token("name", word, first.start, first.start, word) for word in ("GROUP", "BY")]
     listed: list[Token] = []
@@ -350,7 +350,7 @@ def _is_itself(alias: str, item: Sequence[Token]) -> bool:
 
 
 def is_column(time: str | None) -> bool:
-    """Whether a time is a column, and not computed of some."""
+    """Whether a time is a column rather than an expression."""
     node = None if time is None else read_expression(time)
     return node is None or (isinstance(node, Name) and len(node.parts) == 1)
 
@@ -360,7 +360,7 @@ def _plain(time: str) -> str:
 
 
 def _with_tables(sql: str, rows: Rows) -> str:
-    """An expression over the rows, with its tables' names before columns as they were."""
+    """An expression over the rows, with its original table names before the columns."""
 
     def named(node: Node) -> Node:
         if isinstance(node, Name):

@@ -1,4 +1,4 @@
-"""Texts of SQL as queries, in whichever dialect each statement is."""
+"""Reads SQL texts as queries, whichever dialect each statement is in."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from weft.errors import QueryError
 from weft.query.finish import Finish
 from weft.query.limits import check_text
 from weft.query.query import Query
-from weft.query.sql.asa import ASA
-from weft.query.sql.blocks import blocks
-from weft.query.sql.casts import casts_spelled_out
 from weft.query.sql.composed import Composed, is_column, read_composed
-from weft.query.sql.cql import CQL
-from weft.query.sql.dialect import Dialect, DialectName, ParsedSelect
-from weft.query.sql.flink import FLINK
-from weft.query.sql.form import NOTHING_THERE, unread
-from weft.query.sql.ksql import KSQL
+from weft.query.sql.dialects.azure.azure import ASA
+from weft.query.sql.dialects.cql.cql import CQL
+from weft.query.sql.dialects.dialect import Dialect, DialectName, ParsedSelect
+from weft.query.sql.dialects.flink.flink import FLINK
+from weft.query.sql.dialects.ksql import KSQL
+from weft.query.sql.dialects.risingwave.risingwave import RISINGWAVE
+from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.recognise import recognise
-from weft.query.sql.refusals import refuse_statement
-from weft.query.sql.risingwave import RISINGWAVE
-from weft.query.sql.spark import SPARK
-from weft.query.sql.statement_texts import (
+from weft.query.sql.text.form import NOTHING_THERE, unread
+from weft.query.sql.text.statements import (
     StatementText,
     only_statement,
     spelled_out,
     statement_texts,
 )
+from weft.query.sql.tokens.blocks import blocks
+from weft.query.sql.tokens.casts import casts_spelled_out
+from weft.query.sql.tokens.refusals import refuse_statement
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
 
@@ -45,7 +45,7 @@ def parse_query(
     *,
     unnamed: str = "q1",
 ) -> Query:
-    """The query that one SELECT statement asks; `unnamed` is its name where nobody gives one.
+    """Read one SELECT statement as a query; `unnamed` is its name if nothing else names it.
 
     >>> q = parse_query("SELECT symbol, max(price) AS hi FROM t "
     ...                 "GROUP BY window(ts, '1 hour', '10 minutes'), symbol", name="hourly_hi")
@@ -59,9 +59,9 @@ def parse_query(
 
 
 def parse_statement(text: str, name: str | None = None) -> list[Query]:
-    """The query that one statement asks, with what the statement makes of its answers.
+    """Read one statement as a query whose `finish` is what the statement does with its answers.
 
-    Where that is over the answers of several SELECTs, the queries of the others follow.
+    If that reads the answers of several SELECTs, the queries of the others follow.
 
     >>> most, = parse_statement('''
     ... WITH c AS (SELECT window, k, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), k)
@@ -91,13 +91,13 @@ def parse_queries(
     name: str | None = None,
     whole: bool = False,
 ) -> list[Query]:
-    """The queries of a text: SELECT statements with `;` between them, each in its own dialect.
+    """Read the queries of a text: SELECT statements separated by `;`, each in its own dialect.
 
-    A comment `-- name: xyz` before a statement names its query; others are q1, q2, ... by place.
+    A comment `-- name: xyz` before a statement names its query; others are q1, q2, ... by position.
     `-- owner: xyz` says whose it is, `-- lateness: 10 minutes` how long it waits for late rows.
-    A statement with several windows asks a query for each, named after the window's id. A `name`
-    is for a text of one statement. With `whole`, more may stand around a SELECT with a window: it
-    becomes the `finish` of its query.
+    A statement with several windows gives one query for each, named after the window's id. A `name`
+    is for a text of one statement. With `whole`, a statement may have more around a SELECT with a
+    window, which becomes the `finish` of its query.
 
     >>> [q.name for q in parse_queries('''
     ... -- name: per_minute
@@ -128,11 +128,11 @@ def parse_queries(
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a text: the queries that it asks, and why it is no more than that.
+    """A statement of a text: its queries, and why they are not all of it.
 
-    - `queries` alone: it is one SELECT, whose answers are the queries'.
-    - with `finish`: its answers are Spark SQL over theirs, which a batch can run.
-    - neither: nothing of it can be shared; a batch can run it as it is, if it is Spark's.
+    - `queries` alone: it is one SELECT, and its answers are those of the queries.
+    - with `finish`: its answers are Spark SQL over those of the queries, which a batch can run.
+    - neither: no part of it can be shared; a batch can run it as it is, if it is Spark SQL.
     """
 
     name: str
@@ -140,21 +140,23 @@ class Statement:
     refusal: QueryError | None = None
     """Why it is not one shared query."""
     finish: str | None = None
-    """Over the tables `weft_answers_0`, ... of its queries."""
+    """Spark SQL over `weft_answers_0`, ..., the answers of its queries."""
     is_plain: bool = False
-    """Whether that only selects of the answers, so that a stream can give them."""
+    """Whether `finish` only selects from the answers, so that a stream can deliver them."""
     unshared: str = ""
-    """Why nothing of it can be shared, if so."""
+    """Why no part of it can be shared, if so."""
     sql: str = ""
-    """The query in it, without what says where its answers go: as Spark SQL, if it can be said."""
+    """Its query, without the part that says where answers go; in Spark SQL, if that is possible."""
     dialect: DialectName = "spark"
     is_spark: bool = True
-    """Whether `sql` is Spark's."""
+    """Whether `sql` is Spark SQL."""
     is_read: bool = False
     """Whether it is a view that other statements read."""
+    is_query: bool = True
+    """Whether it asks anything; if not, it must not run."""
 
     def as_queries(self) -> list[Query]:
-        """Its queries, the first with what it makes of their answers; refused if it has none."""
+        """Its queries, the first with the `finish` over all of them; refused if it has none."""
         if self.refusal is None or self.is_plain:
             return list(self.queries)
         first = self.queries[0] if self.queries else None
@@ -168,7 +170,7 @@ class Statement:
 
 
 def read_statements(text: str, dialect: Literal["auto"] | DialectName = "auto") -> list[Statement]:
-    """The statements of a text; one that is refused stops no other.
+    """Read the statements of a text; one that is refused does not stop the others.
 
     >>> [(s.name, len(s.queries), s.refusal is None, s.finish) for s in read_statements('''
     ... SELECT count(*) AS n FROM t GROUP BY window(ts, '1 minute');
@@ -191,6 +193,9 @@ def _read(statement: StatementText, place_name: str, dialect: str) -> Statement:
     text, name = statement.text, statement.name or place_name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     read = Statement(name, sql=text[begin:end])
+    if statement.not_query is not None:
+        named = QueryError(f"query {name!r}: {statement.not_query}")
+        return replace(read, refusal=named, unshared=str(named), is_query=False)
     try:
         known = _dialect(text, statement.tokens, dialect)
         read = replace(read, dialect=known.name, is_spark=known.name == "spark")
@@ -228,7 +233,7 @@ def _read(statement: StatementText, place_name: str, dialect: str) -> Statement:
 
 
 def _composed(sql: str, told: str, dialect: Dialect, name: str) -> Composed:
-    """The queries of a statement of another dialect: as Spark SQL, or in a form to be shared."""
+    """The queries of a translated statement: as Spark SQL, or else in its form to be shared."""
     try:
         return read_composed(sql, tuple(tokenize(sql)), SPARK, name)
     except QueryError:
@@ -242,7 +247,7 @@ def _composed(sql: str, told: str, dialect: Dialect, name: str) -> Composed:
 
 
 def in_spark(read: Statement) -> Statement:
-    """A statement with its text as Spark SQL; refused if that cannot say it."""
+    """Translate the text of a statement into Spark SQL; refused if that is impossible."""
     if read.is_spark:
         return read
     dialect = find_dialect(read.dialect)
@@ -252,7 +257,7 @@ def in_spark(read: Statement) -> Statement:
 
 
 def _commented(queries: Iterable[Query], statement: StatementText) -> tuple[Query, ...]:
-    """The queries with what the comments before their statement say."""
+    """The queries with the owner and lateness from the comments before their statement."""
     owned = (query.owned(statement.owner) for query in queries)
     if statement.lateness is None:
         return tuple(owned)
@@ -262,11 +267,13 @@ def _commented(queries: Iterable[Query], statement: StatementText) -> tuple[Quer
 def _queries(
     statement: StatementText, name: str | None, place_name: str, dialect: str
 ) -> list[Query]:
-    """The queries of a statement: named by the caller, a comment, INTO, or its place."""
+    """The queries of a statement: named by the caller, a comment, INTO, or its position."""
     statement = spelled_out(statement)
     sql, named = statement.text, name or statement.name
     begin, end = statement.tokens[0].start, statement.tokens[-1].end
     try:
+        if statement.not_query is not None:
+            raise statement.not_query
         if statement.problem:
             raise QueryError(place(sql, begin, statement.problem))
         check_text(sql[begin:end], "the statement")
@@ -293,7 +300,7 @@ def _queries(
 def _whole(
     statement: StatementText, name: str | None, place_name: str, dialect: str
 ) -> list[Query]:
-    """The same, of a statement that may have more around them."""
+    """Like `_queries`, for a statement that may have more around its SELECTs."""
     try:
         return _queries(statement, name, place_name, dialect)
     except QueryError as error:
@@ -301,7 +308,7 @@ def _whole(
         read = _read(named, place_name, dialect)
         sources = [query.source for query in read.queries if query.source is not None]
         if read.finish is None or any(source.relation is not None for source in sources):
-            raise error from None  # nothing is shared of it, or not of the rows at hand
+            raise error from None  # no part of it is shared, or not over the rows at hand
         return read.as_queries()
 
 
@@ -320,7 +327,7 @@ def _dialect(sql: str, tokens: tuple[Token, ...], dialect: str) -> Dialect:
 
 
 def find_dialect(name: str) -> Dialect:
-    """The dialect of a name."""
+    """Look up a dialect by its name."""
     for dialect in DIALECTS.values():
         if dialect.name == name:
             return dialect

@@ -1,12 +1,12 @@
-"""Which dialect a statement is in, from what is unmistakable in it."""
+"""Recognises the dialect of a statement by syntax that only that dialect has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from weft.errors import QueryError
-from weft.query.sql.cql_windows import window_clause
-from weft.query.sql.dialect import DialectName
+from weft.query.sql.dialects.cql.windows import window_clause
+from weft.query.sql.dialects.dialect import DialectName
 from weft.query.syntax.lexer import Token, closed, place
 
 _ASA_CALLS = frozenset(
@@ -31,7 +31,7 @@ _FLINK_CALLS = frozenset(
 
 
 def recognise(sql: str, tokens: tuple[Token, ...]) -> DialectName:
-    """The dialect of a statement; Spark's where nothing says otherwise.
+    """The dialect of a statement; Spark SQL if nothing indicates another.
 
     >>> from weft.query.syntax.lexer import tokenize
     >>> sql = "SELECT count(*) AS n FROM t [RANGE '1 hour' SLIDE '5 min']"
@@ -61,7 +61,7 @@ def _tokens_of(dialect: DialectName, tokens: tuple[Token, ...]) -> list[Token]:
 
 
 def _is_standard(token: Token) -> bool:
-    """Whether a mark of Flink is one of RisingWave too: FETCH FIRST, FOR SYSTEM_TIME, UNNEST."""
+    """Whether a sign of Flink is standard SQL, as in RisingWave: FETCH, FOR SYSTEM_TIME, UNNEST."""
     return token.word in ("FETCH", "FOR", "UNNEST")
 
 
@@ -117,11 +117,11 @@ _KSQL_WINDOWS = ("TUMBLING", "HOPPING", "SESSION")
 
 
 def _is_flink(tokens: tuple[Token, ...], index: int) -> bool:
-    """What only Flink, and the standard, have: FETCH FIRST, FLOOR(x TO HOUR), FOR SYSTEM_TIME."""
+    """Syntax of Flink and of standard SQL: FETCH FIRST, FLOOR(x TO HOUR), FOR SYSTEM_TIME."""
     words = [token.word for token in tokens[index : index + 2]]
     if words in (["FETCH", "FIRST"], ["FETCH", "NEXT"], ["FOR", "SYSTEM_TIME"], ["UNNEST", "("]):
         return True
-    if words != ["FLOOR", "("]:
+    if words not in (["FLOOR", "("], ["CEIL", "("], ["CEILING", "("]):
         return False
     inside = tokens[index + 2 : closed(tokens, index + 1)]
     return len(inside) > 2 and inside[-2].word == "TO"
@@ -130,7 +130,7 @@ def _is_flink(tokens: tuple[Token, ...], index: int) -> bool:
 def _is_risingwave(tokens: tuple[Token, ...], index: int) -> bool:
     """`FROM tumble(t, ts, ...)`, where Flink has `TUMBLE(TABLE t, ...)`, or its EMIT.
 
-    So are date_bin, AT TIME ZONE and DISTINCT ON, which it has from PostgreSQL.
+    Likewise date_bin, AT TIME ZONE and DISTINCT ON, which it takes from PostgreSQL.
     """
     words = [token.word for token in tokens[index : index + 4]]
     if words == ["EMIT", "ON", "WINDOW", "CLOSE"] or words[:3] == ["AT", "TIME", "ZONE"]:
@@ -146,7 +146,7 @@ def _is_risingwave(tokens: tuple[Token, ...], index: int) -> bool:
 def _is_of_azure(tokens: tuple[Token, ...], index: int) -> bool:
     """`Hop(minute, 5)`, where Flink has `HOP(TABLE t, ...)` or `HOP(time, INTERVAL ...)`.
 
-    So is `Session(Timeout(minute, 5), ...)`.
+    Likewise `Session(Timeout(minute, 5), ...)`.
     """
     inside = tokens[index + 2 : index + 5]
     if tokens[index].word not in ("HOP", "SESSION") or len(inside) < 3:

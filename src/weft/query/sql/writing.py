@@ -1,4 +1,4 @@
-"""Queries as text in any dialect: what one dialect cannot say is an error that names it."""
+"""Writes queries as text in any dialect; an error names what a dialect cannot express."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Mapping
 from weft.errors import QueryError
 from weft.query.calendar import Calendar
 from weft.query.query import Query
-from weft.query.sql.dialect import Dialect, DialectName
-from weft.query.sql.nodes import unquoted
+from weft.query.sql.dialects.dialect import Dialect, DialectName
 from weft.query.sql.reading import find_dialect, parse_query
+from weft.query.sql.select.nodes import unquoted
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, rebuild
 from weft.query.syntax.writer import write
 from weft.query.window import Session
 
 TABLE, TIME = "stream", "ts"
-"""What a query is written over whose source is not known; `ts` is also the loom's default."""
+"""Table and time of a query whose source is not known; `ts` is also the loom's default."""
 
 
 def write_query(
     query: Query, dialect: DialectName = "spark", *, table: str | None = None,
     time: str | None = None,
 ) -> str:  # fmt: skip
-    """The query as one statement of a dialect, with its name and lateness in comments.
+    """Write a query as one statement of a dialect, with its name and lateness in comments.
 
-    Read back, it is an equal query, but for quotes that words of SQL need as names. `table` and
-    `time` are those of the query's source unless given, or else `stream` and `ts`.
+    Read back, it is an equal query, except for quotes around names that are keywords. `table` and
+    `time` default to those of the query's source, or else to `stream` and `ts`.
 
     >>> from weft.query.window import Window
     >>> q = Query("big", aggs={"value": "sum(price * volume)"}, by="symbol",
@@ -48,7 +48,7 @@ def write_query(
     try:
         late = f"-- lateness: {query.lateness_given}\n" if query.lateness else ""
         text = f"-- name: {query.name}\n{late}{_statement(query, known, table, time)}"
-        parse_query(text, dialect=dialect)  # names may be words there that they are not here
+        parse_query(text, dialect=dialect)  # a name may be a keyword there and not here
         return text
     except QueryError as error:
         raise type(error)(
@@ -75,7 +75,7 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
     )
     keys = {key.name: read_expression(key.native) for key in query.keys}
     outputs = {
-        # Plain Spark SQL has the aggregates that Spark lacks spelled out.
+        # Aggregates that Spark lacks are spelled out in plain Spark SQL.
         output.name: read_expression(output.native if dialect.name == "spark" else sql)
         for output, sql in zip(query.outputs, query.aggs.values(), strict=True)
     }
@@ -102,7 +102,7 @@ def _statement(query: Query, dialect: Dialect, table: str | None, time: str | No
 
 
 def _check_session(window: Session, dialect: Dialect) -> None:
-    """Refuse sessions that a dialect has not."""
+    """Refuse sessions that a dialect does not have."""
     if dialect.name == "asa":
         return
     if dialect.name not in ("spark", "flink"):
@@ -136,7 +136,7 @@ def _time(dialect: Dialect, time: str) -> str:
 
 
 def _having(dialect: Dialect, node: Node, columns: Mapping[str, Node], window: str) -> Node:
-    """HAVING in a dialect, with names of columns as what they stand for where it must be so."""
+    """HAVING in a dialect, with columns replaced by their expressions where it requires that."""
     meanings = {name.casefold(): meaning for name, meaning in columns.items()}
 
     def inlined(part: Node) -> Node:

@@ -1,0 +1,211 @@
+"""What RisingWave takes from PostgreSQL and Spark spells differently, in whole statements.
+
+date_bin(INTERVAL '15 minutes', ts, origin)    time_bucket(INTERVAL '15' MINUTES, ts, origin)
+ts AT TIME ZONE 'Europe/Berlin'                convert_timezone('Europe/Berlin', ts)
+string_agg(x, ',' ORDER BY y)                  string_agg(x, ',') WITHIN GROUP (ORDER BY y)
+first_value(x ORDER BY y)                      min_by(x, y)
+SELECT DISTINCT ON (k) ... ORDER BY k, y       SELECT ... QUALIFY row_number() OVER (...) = 1
+"""
+
+from __future__ import annotations
+
+import re
+
+from weft.errors import QueryError
+from weft.query.names import quoted_name
+from weft.query.sql.dialects.in_spark import calls_in_spark
+from weft.query.sql.tokens.blocks import blocks
+from weft.query.sql.tokens.casts import is_type
+from weft.query.sql.tokens.elements import elements_in_spark, operand
+from weft.query.sql.tokens.over import level
+from weft.query.syntax.lexer import closed, place, tokenize
+
+_ROUNDS = 100
+"""The most uses of AT TIME ZONE that one statement may have."""
+
+
+def words_in_spark(sql: str) -> str:
+    """Translate functions, types and clauses of a statement into Spark's, but not windows."""
+    sql = calls_in_spark(sql, "DATE_BIN", _bucket)
+    sql = calls_in_spark(sql, "EXTRACT", _extracted)
+    sql = calls_in_spark(sql, "DATE_PART", _extracted)
+    sql = calls_in_spark(sql, "TO_CHAR", _shown)
+    sql = elements_in_spark(_with_types(sql))
+    sql = _ends_of_groups(_ordered_texts(sql))
+    sql = _first_of_each(sql)
+    for _ in range(_ROUNDS):
+        changed = _without_time_zone(sql)
+        if changed == sql:
+            return sql
+        sql = changed
+    raise QueryError(f"AT TIME ZONE is used more than {_ROUNDS} times")
+
+
+def names_in_spark(sql: str) -> str:
+    """A statement with double-quoted names in backquotes: Spark takes double quotes for strings.
+
+    >>> names_in_spark('SELECT "side" FROM t')
+    'SELECT `side` FROM t'
+    """
+    for token in reversed(tokenize(sql)):
+        if token.kind == "string" and token.text[0] == '"':
+            name = quoted_name(token.text[1:-1].replace('""', '"'))
+            sql = f"{sql[: token.start]}{name}{sql[token.end :]}"
+    return sql
+
+
+def _with_types(sql: str) -> str:
+    """A statement with Spark's types; NUMERIC without a scale keeps fractions, unlike Spark's."""
+    tokens = tokenize(sql)
+    for index in reversed(range(1, len(tokens) - 1)):
+        text = " ".join(token.word for token in tokens[index : index + 2])
+        known = next((name for name in _TYPES if text in (name, f"{name} )")), None)
+        if known is not None and is_type(tokens, index):
+            last = tokens[index + known.count(" ")]
+            sql = f"{sql[: tokens[index].start]}{_TYPES[known]}{sql[last.end :]}"
+    return sql
+
+
+_TYPES = {
+    **dict.fromkeys(("NUMERIC", "DECIMAL"), "DECIMAL(38, 18)"),
+    **dict.fromkeys(("VARCHAR", "CHARACTER VARYING", "TEXT"), "STRING"),
+    **dict.fromkeys(("DOUBLE PRECISION", "FLOAT8"), "DOUBLE"),
+    "REAL": "FLOAT",
+    "TIMESTAMPTZ": "TIMESTAMP",
+}
+
+
+def _extracted(arguments: list[str]) -> str:
+    """`extract(dow FROM x)` counts from 0 on Sundays, in Spark from 1; `epoch` is in seconds."""
+    given = _PART.fullmatch(", ".join(arguments))
+    if given is None:
+        raise QueryError(f"extract({', '.join(arguments)}) has no part of a time that is known")
+    part, time = given[1].lower(), given[2]
+    if part == "epoch":
+        return f"(unix_micros({time}) / 1000000)"
+    if part == "dow":
+        return f"(extract(DOW FROM {time}) - 1)"
+    return f"extract({'DOW_ISO' if part == 'isodow' else part} FROM {time})"
+
+
+_PART = re.compile(r"'?(\w+)'?(?:\s*,|\s+FROM\b)\s*(.+)", re.IGNORECASE | re.DOTALL)
+
+
+def _shown(arguments: list[str]) -> str:
+    """`to_char(ts, 'YYYY-MM-DD HH24:MI')`, whose pattern letters mean other things in Spark."""
+    pattern = arguments[1] if len(arguments) == 2 else ""
+    made, rest = "", pattern[1:-1]
+    while rest:
+        letters = next((one for one in _LETTERS if rest.upper().startswith(one)), "")
+        if not letters and rest[0].isalpha():
+            raise QueryError(f"to_char({', '.join(arguments)}): accepted are {', '.join(_LETTERS)}")
+        made += _LETTERS.get(letters, rest[0])
+        rest = rest[len(letters) or 1 :]
+    if pattern[:1] != "'" or not made:
+        raise QueryError(f"to_char({', '.join(arguments)}) needs a constant pattern of a time")
+    return f"date_format({arguments[0]}, '{made}')"
+
+
+_LETTERS = {
+    "YYYY": "yyyy", "HH24": "HH", "MI": "mm", "MM": "MM", "DD": "dd", "SS": "ss", "MS": "SSS",
+    "US": "SSSSSS",
+}  # fmt: skip
+
+
+def _bucket(arguments: list[str]) -> str:
+    return f"time_bucket({', '.join(arguments)})"
+
+
+def _ordered_texts(sql: str) -> str:
+    """`string_agg(x, ',' ORDER BY y)` with WITHIN GROUP after it, as in Spark."""
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens) - 1)):
+        if tokens[index].word != "STRING_AGG" or tokens[index + 1].text != "(":
+            continue
+        end = closed(tokens, index + 1)
+        inside = tokens[index + 2 : end]
+        order = next((at for at in level(inside) if inside[at].word == "ORDER"), None)
+        if not order:
+            continue
+        arguments = sql[inside[0].start : inside[order - 1].end]
+        ordering = sql[inside[order].start : inside[-1].end]
+        made = f"string_agg({arguments}) WITHIN GROUP ({ordering})"
+        sql = f"{sql[: tokens[index].start]}{made}{sql[tokens[end].end :]}"
+    return sql
+
+
+def _ends_of_groups(sql: str) -> str:
+    """`first_value(x ORDER BY y)` as an aggregate: `min_by(x, y)`."""
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens) - 1)):
+        name = tokens[index].word
+        if name not in _ENDS or tokens[index + 1].text != "(":
+            continue
+        end = closed(tokens, index + 1)
+        inside = tokens[index + 2 : end]
+        order = next((at for at in level(inside) if inside[at].word == "ORDER"), None)
+        if not order:
+            continue
+        by = list(inside[order + 2 :])
+        falls = bool(by) and by[-1].word == "DESC"
+        if by and by[-1].word in ("ASC", "DESC"):
+            by.pop()
+        if not by or any(by[at].text == "," or by[at].word == "NULLS" for at in level(by)):
+            reason = f"{name.lower()} is supported with ORDER BY one expression"
+            raise QueryError(place(sql, tokens[index].start, reason))
+        value = sql[inside[0].start : inside[order - 1].end]
+        function = "min_by" if (name == "FIRST_VALUE") != falls else "max_by"
+        made = f"{function}({value}, {sql[by[0].start : by[-1].end]})"
+        sql = f"{sql[: tokens[index].start]}{made}{sql[tokens[end].end :]}"
+    return sql
+
+
+_ENDS = ("FIRST_VALUE", "LAST_VALUE")
+
+
+def _first_of_each(sql: str) -> str:
+    """`SELECT DISTINCT ON (keys)`: the first row of each key, in the statement's order."""
+    tokens = tokenize(sql)
+    for block in blocks(tokens):
+        at = block.begin + 1
+        if [token.word for token in tokens[at : at + 3]] != ["DISTINCT", "ON", "("]:
+            continue
+        if "GROUP" in block.clauses or not block.alone:
+            reason = "DISTINCT ON is supported in a SELECT without GROUP BY and UNION"
+            raise QueryError(place(sql, tokens[at].start, reason))
+        end = closed(tokens, at + 2)
+        keys = sql[tokens[at + 2].end : tokens[end].start]
+        order = block.clauses.get("ORDER")
+        by = "" if order is None else sql[tokens[order[0]].start : tokens[order[1] - 1].end]
+        after = max(block.clauses[n][1] for n in ("SELECT", "FROM", "WHERE") if n in block.clauses)
+        kept = f" QUALIFY row_number() OVER (PARTITION BY {keys} {by or f'ORDER BY {keys}'}) = 1 "
+        rest = sql[tokens[after].start :] if after < len(tokens) else ""
+        middle = sql[tokens[end].end : tokens[after - 1].end]
+        return _first_of_each(f"{sql[: tokens[at].start]}{middle}{kept}{rest}")
+    return sql
+
+
+def _without_time_zone(sql: str) -> str:
+    """The first `x AT TIME ZONE zone` as a function call.
+
+    For an instant it gives local time in the zone. For local time, which is the result of the
+    first of two in a row, it gives the instant.
+    """
+    tokens = tokenize(sql)
+    words = [token.word for token in tokens]
+    for index in range(1, len(tokens) - 3):
+        if words[index : index + 3] != ["AT", "TIME", "ZONE"]:
+            continue
+        zone = tokens[index + 3]
+        if zone.kind != "string":
+            raise QueryError(place(sql, zone.start, "AT TIME ZONE takes a constant zone"))
+        begin = operand(tokens, index - 1)
+        if begin is None:
+            raise QueryError(place(sql, tokens[index].start, "AT TIME ZONE needs a time before it"))
+        value = sql[tokens[begin].start : tokens[index - 1].end]
+        if words[begin] == "CONVERT_TIMEZONE":
+            made = f"CAST(convert_timezone({zone.text}, current_timezone(), {value}) AS TIMESTAMP)"
+        else:
+            made = f"convert_timezone({zone.text}, {value})"
+        return f"{sql[: tokens[begin].start]}{made}{sql[zone.end :]}"
+    return sql
