@@ -1,8 +1,8 @@
-"""Everything that is measured, one file each: `python -m benchmarks list`.
+"""All benchmarks, one file each: `python -m benchmarks list`.
 
-`figures/` has the figures, tables and claims of the five papers, `peers/` other engines on the same
-work, `studies/` what no paper has; `support/` is what they have in common. A benchmark is the file
-that has its name.
+`figures/` has the figures, tables and claims of the five papers, `peers/` runs other engines on the
+same work, `studies/` has what no paper measures, and `support/` the code that benchmarks share. A
+benchmark is in the file of its name.
 """
 
 from __future__ import annotations

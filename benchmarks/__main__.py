@@ -46,7 +46,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def run(benches: list[Bench], *, full: bool) -> int:
-    """Run one after the other; one that fails says why, and the others go on."""
+    """Run the benchmarks one after the other; if one fails, report why and go on."""
     failed = []
     for number, bench in enumerate(benches, start=1):
         print(f"[{number:2}/{len(benches)}] {bench.name} ", end="", flush=True)
@@ -54,7 +54,7 @@ def run(benches: list[Bench], *, full: bool) -> int:
         try:
             found = bench.measure(full)
             save(bench.file, found.rows, full=full, seconds=found.seconds)
-        except Exception as error:  # whatever it is: it is told, and counts as a failure
+        except Exception as error:  # report any error, and count it as a failure
             failed.append(bench.name)
             print(f"FAILED after {perf_counter() - began:.1f} s: {type(error).__name__}: {error}")
             continue

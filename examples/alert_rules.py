@@ -1,11 +1,12 @@
-"""Alert rules by the hundred: 200 thresholds on one stream of metrics, for the work of one.
+"""Hundreds of alert rules: 200 thresholds on one stream of metrics, for little more work than one.
 
     python examples/alert_rules.py
 
-Every rule says "more than so many readings above a threshold in five minutes". Alone, each would
-read the whole stream. Together their thresholds cut the values into intervals: a row falls into
-one of them (its fragment), is counted there once, and a rule's answer is the sum of the fragments
-above its threshold. So the work grows with the intervals that occur, not with the rules.
+Every rule says "more than N readings above a threshold in five minutes". Run separately, each rule
+would read the whole stream. Together, their thresholds divide the values into intervals: a row
+falls into one of them (its fragment) and is counted there once, and a rule's answer is the sum of
+the fragments above its threshold. So the work grows with the intervals that occur, not with the
+number of rules.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from weft.spark.session import local_session
 
 
 def metrics(rows: int, hosts: int = 20, seed: int = 0) -> pa.Table:
-    """Latencies of some hosts over half an hour; a few of them have a bad five minutes."""
+    """Latencies of some hosts over half an hour; a few hosts are slow for five minutes."""
     random = np.random.default_rng(seed)
     start = 1_767_600_000_000_000  # 2026-01-05 08:00 UTC, in microseconds
     offset = random.integers(0, 30 * 60_000_000, rows)
@@ -35,7 +36,7 @@ def metrics(rows: int, hosts: int = 20, seed: int = 0) -> pa.Table:
 
 
 def rules(count: int = 200) -> list[weft.Query]:
-    """Rules with thresholds from 100 ms up, and every fifth asks for more readings."""
+    """Rules with thresholds from 100 ms up; every fifth rule requires more readings."""
     return [
         weft.Query(
             f"rule_{number:03d}",
@@ -58,7 +59,7 @@ def build(spark: SparkSession, rows: int = 50_000, count: int = 200) -> weft.Loo
 
 
 def main(spark: SparkSession, rows: int = 50_000, count: int = 200) -> DataFrame:
-    """Every alert that fired, as one table: rule, window, host, how many readings, the worst."""
+    """Every alert that fired, as a table: rule, window, host, number of readings, worst reading."""
     loom = build(spark, rows, count)
     found = loom.measured().statistics.fragments
     print(f"{count} rules cut the rows into {found:.0f} fragments")

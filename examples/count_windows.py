@@ -2,8 +2,9 @@
 
     python examples/count_windows.py
 
-Windows may lie on an integer column instead of time. Number the rows, and "100 every 10" is the
-last 100 rows, every 10 rows. All windows share one set of slices, as they would on time.
+Windows can be over an integer column instead of time. If that column numbers the rows, a window
+with range 100 and slide 10 has the last 100 rows, every 10 rows. All windows share one set of
+slices, as they do over time.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from weft.spark.session import local_session
 
 
 def numbered_trades(spark: SparkSession, rows: int) -> DataFrame:
-    """Trades of a few symbols with their number, from 0 in order of time, as a column."""
+    """Trades of a few symbols, with a column that numbers them from 0 in order of time."""
     trades = spark.createDataFrame(market(rows, symbols=5).trades)
     order = Over.orderBy("ts", "symbol", "price", "volume")
     return trades.withColumn("n", (F.row_number().over(order) - 1).cast("long"))
 
 
 def build(rows: DataFrame) -> weft.Loom:
-    """Windows of 50, 100 and 500 trades; one of them as CQL text, without units."""
+    """Queries over windows of 50, 100 and 500 trades, one of them in CQL, without units."""
     loom = weft.Loom(rows, time="n")
     for size, every in ((50, 10), (500, 50)):
         loom.add(

@@ -2,10 +2,10 @@
 
     python examples/features.py
 
-The queries below are started on a stream of today's purchases, with those of the days before as
-its history, so that a day's window is complete at once. A service asks the stream for the values as
-they stand. A training set has the values at the times of past labels. All come from the same
-slices, and at the end they are compared: what the stream answered is what a model is trained on.
+The queries below run on a stream of today's purchases, with the purchases of the days before as its
+history, so that a window of a day is complete at once. A service asks the stream for the current
+values. A training set has the values at the times of past labels. All are computed from the same
+slices. At the end they are compared: a model is trained on exactly what the stream answered.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def purchases(rows: int, users: int = 5, seed: int = 0) -> pd.DataFrame:
 
 
 def write(folder: Path, rows: pd.DataFrame, files: int) -> None:
-    """Rows as some files, in their order."""
+    """Write rows to several files, in their order."""
     folder.mkdir(parents=True)
     for number, part in enumerate(np.array_split(np.arange(len(rows)), files)):
         table = pa.Table.from_pandas(rows.iloc[part], preserve_index=False)
@@ -58,7 +58,7 @@ def write(folder: Path, rows: pd.DataFrame, files: int) -> None:
 
 
 def main(spark: SparkSession, folder: Path, rows: int = 4_000) -> dict[str, int]:
-    """Compare what was served and answered with the training set; how many values were equal."""
+    """Compare served values and answers with the training set; return how many were equal."""
     bought = purchases(rows)
     today = bought.ts >= START + pd.Timedelta(days=DAYS - 1)
     write(folder / "archive", bought[~today], files=2)
@@ -66,7 +66,7 @@ def main(spark: SparkSession, folder: Path, rows: int = 4_000) -> dict[str, int]
     history = spark.read.parquet(str(folder / "archive"))
     everything = history.union(spark.read.parquet(str(folder / "live")))
 
-    # The stream of today, with the days before.
+    # Today's stream, with the days before as its history.
     live = spark.readStream.schema(history.schema).option("maxFilesPerTrigger", 1)
     loom = weft.Loom(live.parquet(str(folder / "live")), time="ts", watermark="10 minutes")
     for query in FEATURES:
@@ -77,7 +77,7 @@ def main(spark: SparkSession, folder: Path, rows: int = 4_000) -> dict[str, int]
     )
     running.await_termination()
 
-    # Serving: the values of a user as they stand, and those of the window before.
+    # Serving: a user's current values, and those of the window before.
     now = running.answer("last_1d", keys={"user": "u1"})
     print(f"u1, the day under way ({now.batch=}, {now.open=}): {now.rows()}")
 

@@ -1,10 +1,10 @@
-"""IoT sensors: many windows per device, as Azure Stream Analytics text.
+"""IoT sensors: many windows per device, in the SQL of Azure Stream Analytics.
 
     python examples/iot_sensors.py
 
-One statement asks for five windows through `Windows(...)`, another for an alert. weft reads the
-text as it is: six queries, and the five come from one set of slices. Azure's windows leave out
-their start and take in their end; so do the answers here.
+One statement asks for five windows by `Windows(...)`, another for an alert. weft reads the text
+unchanged as six queries, five of which are answered from one set of slices. Azure's windows exclude
+their start and include their end, and so do the answers here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ HAVING Count(*) >= 3
 
 
 def readings(rows: int, devices: int = 8, hours: float = 3.0, seed: int = 0) -> pa.Table:
-    """Temperatures of some devices, a tenth of them exactly on a minute, where windows meet."""
+    """Temperatures of some devices, a tenth of them exactly on a minute, where windows begin."""
     random = np.random.default_rng(seed)
     start = 1_767_600_000_000_000  # 2026-01-05 08:00 UTC, in microseconds
     ts = start + random.integers(0, int(hours * 3_600_000_000), rows)

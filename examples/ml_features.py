@@ -1,11 +1,11 @@
-"""ML features: what each user did in the last 1, 6, 24 hours and 7 days, correct in time.
+"""ML features: what each user did in the last 1, 6, 24 hours and 7 days, point-in-time correct.
 
     python examples/ml_features.py
 
-Four windows every hour give one wide table: a row per user and hour, a column per feature. A label
-at time t is joined with the row of the hour that was complete at t, so that a feature at t uses no
-row at or after t. That is how features must be made for training, or the model learns from what
-nobody could have known.
+Four windows that slide by an hour give one wide table: a row per user and hour, a column per
+feature. A label at time t is joined with the row of the last hour that was complete at t, so that
+its features use no row at or after t. Otherwise a model would learn from data that was not known
+at that time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def purchases(rows: int, users: int = 6, days: int = 14, seed: int = 0) -> pd.Da
 
 
 def build(rows: DataFrame) -> weft.Loom:
-    """A query per range; all of them are answered from slices of an hour."""
+    """A query per range; all are answered from slices of an hour."""
     loom = weft.Loom(rows, time="ts")
     for name, range_ in RANGES.items():
         loom.add(
@@ -57,9 +57,9 @@ def features(rows: DataFrame) -> DataFrame:
 
 
 def labelled(labels: DataFrame, table: DataFrame) -> DataFrame:
-    """Each label with the features of its user that were known then: those of the last full hour.
+    """Each label with its user's features as known at that time: those of the last full hour.
 
-    The hour must match: an older row would be of a time when the user was last active.
+    The hour must match exactly: an older row would be from when the user was last active.
     """
     known = labels.withColumn("time", F.date_trunc("hour", "at"))
     return known.join(table, ["user", "time"], "left").drop("time")

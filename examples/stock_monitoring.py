@@ -2,9 +2,9 @@
 
     python examples/stock_monitoring.py
 
-Trades are joined with yesterday's closing prices and with index membership; every rule asks for
-the total value of the trades that meet its condition, in its own sliding window. The join is an
-ordinary DataFrame, and the loom takes it as it is.
+Trades are joined with yesterday's closing prices and with index membership. Every rule asks for the
+total value of the trades that meet its condition, in its own sliding window. The join is an
+ordinary DataFrame, which is passed to the loom.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def joined_trades(spark: SparkSession, rows: int) -> DataFrame:
 
 
 def main(spark: SparkSession, rows: int = 100_000, rules: int = 16) -> VerifyReport:
-    """Run the rules together, show some answers, and check all against plain Spark."""
+    """Run the rules together, show some answers, and compare all with plain Spark."""
     loom = weft.Loom(joined_trades(spark, rows).cache(), time="ts")
     for rule in workload("C", rules):  # conditions on membership, volume, value, price change
         loom.add(rule)

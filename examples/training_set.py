@@ -1,11 +1,11 @@
-"""A training set: what each user had done by the time of each label, for exact and served features.
+"""A training set: what each user had done by the time of each label, as exact and served features.
 
     python examples/training_set.py
 
 The queries are those that a stream would answer. For each label they are evaluated over the ranges
-before it, so that no feature knows anything of the label's own time or later. With
-`resolution="slide"` a feature is what the stream would have served at that time: the answer of the
-latest window that had closed.
+before it, so that no feature uses rows of the label's own time or later. With `resolution="slide"`
+a feature is what the stream would have served at that time: the answer of the latest window that
+had closed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QUERIES: list[weft.Query | str] = [
         )
         for name, range_ in {"1h": "1 hour", "1d": "1 day", "7d": "7 days"}.items()
     ),
-    # How the shop does as a whole, and the user's refunds; in SQL.
+    # Sales of the whole shop, and the user's refunds, in SQL.
     "-- name: shop\n"
     "SELECT count(*) AS orders FROM purchases GROUP BY window(ts, '6 hours', '1 hour')",
     "-- name: refunds\n"
@@ -38,7 +38,7 @@ QUERIES: list[weft.Query | str] = [
 
 
 def purchases(rows: int, users: int = 6, days: int = 14, seed: int = 0) -> pd.DataFrame:
-    """Purchases of some users, in cents; some of them exactly on the hour, some paid back."""
+    """Purchases of some users, in cents; some of them exactly on the hour, some refunded."""
     random = np.random.default_rng(seed)
     seconds = random.integers(0, days * 86_400, rows)
     seconds = np.where(random.random(rows) < 0.1, seconds - seconds % 3_600, seconds)
@@ -65,7 +65,7 @@ def labels(rows: int, users: int = 7, days: int = 14, seed: int = 1) -> pd.DataF
 
 
 def main(spark: SparkSession, rows: int = 20_000, spine: int = 500) -> tuple[DataFrame, DataFrame]:
-    """Labels with exact features, and with those that a stream would have served."""
+    """Print labels with exact features, and with those that a stream would have served."""
     rows_frame = spark.createDataFrame(purchases(rows))
     spine_frame = spark.createDataFrame(labels(spine))
     exact = weft.training_set(spine_frame, QUERIES, rows_frame, at="at")

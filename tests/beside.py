@@ -1,4 +1,4 @@
-"""Packages beside the installed ones: each in a folder of its own, for a PYTHONPATH."""
+"""Packages in other versions than the installed ones: each in a separate folder, for PYTHONPATH."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from weft.spark.connectors import cache
 
 
 def installed(wanted: str, *, alone: bool = False) -> Path:
-    """The folder of a requirement, installed if need be; the test fails by name if it cannot be.
+    """The folder of a requirement, installed if necessary; if that fails, so does the test.
 
-    With its dependencies, unless it is to be `alone`. Once whole, the folder bears its name; until
-    then it has another.
+    Its dependencies are installed too, unless `alone`. The folder is renamed once it is complete.
     """
     folder = cache().parent / wanted.replace("==", "-")
     if folder.exists():
@@ -31,6 +30,6 @@ def installed(wanted: str, *, alone: bool = False) -> Path:
 
 
 def environ(folder: Path) -> dict[str, str]:
-    """The environment of a process that finds what is in a folder first."""
+    """The environment of a process that imports packages from a folder first."""
     paths = [str(folder), os.environ.get("PYTHONPATH", "")]
     return os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}

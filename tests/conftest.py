@@ -1,6 +1,6 @@
-"""Order: what is fast and pure fails first; Spark and slow tests come last.
+"""The order of tests: fast and pure tests run first, Spark and slow tests last.
 
-Run in several processes (`make test`), each has one Spark of its own at most.
+With several processes (`make test`), each has at most one Spark.
 """
 
 import os
@@ -14,13 +14,13 @@ SPARK = Path(__file__).parent / "spark"
 
 
 def pytest_configure() -> None:
-    """JVMs of tests live for seconds or minutes: what takes long is their start.
+    """Set Java options for a quick start, because JVMs of tests live only for seconds or minutes.
 
-    Without the second compiler, whose code pays after minutes only, and with classes that were
-    archived, Spark is there in a third of the time. Processes that tests start inherit it.
+    Without Java's second compiler (C2), whose code pays only after minutes, and with an archive of
+    classes, Spark starts in a third of the time. Processes that tests start inherit the options.
 
-    Java gives the first compiler by itself 48 MB for its code, which a few hundred tests fill: then
-    it throws code away and compiles it again, or stops compiling.
+    The first compiler (C1) alone has a code cache of 48 MB by default. A few hundred tests fill it;
+    then Java discards code and compiles it again, or stops compiling.
     """
     options = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -Xlog:disable"
     options += f" {java_options()}"
@@ -35,7 +35,7 @@ LONGEST = (
     "test_oldest_pyspark.py",
     "test_rescale_kills.py",
 )
-"""Files of integration tests that take minutes: two processes begin with them."""
+"""Files of integration tests that take minutes; the two processes run them first."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

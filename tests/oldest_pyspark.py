@@ -1,6 +1,6 @@
 """The oldest PySpark that pyproject.toml claims, and the one that Delta Lake and Iceberg run on.
 
-Both are beside the installed one: a folder for PYTHONPATH, which tests share.
+Both are installed in addition to the current one, in folders for PYTHONPATH that tests share.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ LAKES = "4.1.2"
 
 
 def oldest_version() -> str:
-    """The least version of the range in pyproject.toml."""
+    """The oldest version of the range in pyproject.toml."""
     claimed = re.search(r'"pyspark>=([\d.]+)', _PROJECT.read_text("utf-8"))
     assert claimed is not None
     return claimed[1]
 
 
 def pyspark(version: str) -> Path:
-    """The folder of a version, installed if need be."""
+    """The folder of a version, installed if necessary."""
     return beside.installed(f"pyspark=={version}", alone=True)
 
 

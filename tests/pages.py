@@ -1,4 +1,4 @@
-"""The Python blocks of a page, and running them one after the other as a reader would."""
+"""Finds the Python blocks of a page, and runs them one after the other as a reader would."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def python_blocks(page: str) -> list[str]:
-    """Every block of Python on a page, each at its own line so that errors point to it."""
+    """Every block of Python on a page, with its line numbers, so that errors point to it."""
     text = (ROOT / page).read_text(encoding="utf-8")
     return [
         "\n" * text.count("\n", 0, found.start(1)) + found[1]
@@ -22,7 +22,7 @@ def python_blocks(page: str) -> list[str]:
 def run_blocks(
     page: str, names: dict[str, Any], places: Mapping[str, Path] | None = None
 ) -> dict[str, Any]:
-    """Run a page's blocks with `names` at hand; `places` are folders in place of those it names."""
+    """Run a page's blocks with `names` defined; `places` replaces the folders that it names."""
     for block in python_blocks(page):
         for named, folder in (places or {}).items():
             block = block.replace(f'"{named}"', repr(str(folder)))

@@ -1,4 +1,4 @@
-"""The signatures of all that docs/api.md names: `python tests/public_api.py` writes them anew."""
+"""The signatures of everything in docs/api.md: `python tests/public_api.py` records them anew."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ KEPT = Path(__file__).with_name("public_api.txt")
 
 
 def named() -> list[str]:
-    """Whatever the page has a section of."""
+    """The names that have a section on the page."""
     return re.findall(r"^::: (\S+)$", PAGE.read_text("utf-8"), re.MULTILINE)
 
 
 def public_api() -> str:
-    """Every name with its signature, a class with those of its public members."""
+    """Every name with its signature, and for a class those of its public members."""
     return "\n".join(line for name in named() for line in _lines(name, resolve_name(name))) + "\n"
 
 
@@ -43,7 +43,7 @@ def _lines(name: str, thing: Any) -> Iterator[str]:
 
 
 def _members(thing: type) -> set[str]:
-    """Public members of its own and of weft's classes that it comes from."""
+    """Public members that the class defines, or inherits from weft's classes."""
     ours = [base for base in thing.__mro__ if base.__module__.startswith("weft")]
     own = {name for base in ours for name in (*vars(base), *vars(base).get("__annotations__", {}))}
     return {name for name in own if not name.startswith("_")}

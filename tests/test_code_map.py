@@ -1,4 +1,4 @@
-"""docs/code-map.md is true: its paths exist, and its walks are as short as we want them."""
+"""docs/code-map.md is true: its paths exist, and its reading orders are as short as we want."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def section(title: str) -> str:
 
 
 def walked(title: str) -> list[str]:
-    """The files of a walk, in its order."""
+    """The files of a reading order."""
     return re.findall(r"`(src/weft/[\w/]+\.py)`", section(title).split("\n### ")[0])
 
 
 def turns_back(files: list[str]) -> int:
-    """How often a walk goes on in a package above: one that imports the one it comes from."""
+    """How often a reading order goes back up, to a package that imports the previous one."""
     order = ["algebra", "query", "plan", "engine", "stream", "spark", "sinks"]
     levels = [order.index(file.split("/")[2]) for file in files]
     return sum(after > before for before, after in pairwise(levels))

@@ -1,4 +1,4 @@
-"""What contributors are told is so: hooks, workflow, good first issues, numbers of decisions."""
+"""The contributors' guide is true: hooks, workflow, good first issues, numbers of decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The site: its navigation and the pages agree, links lead somewhere, and it needs no network."""
+"""The site: its navigation lists all pages, links resolve, and it needs no network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The drawings of the documentation are there, and the script that makes them runs."""
+"""The drawings of the documentation exist, and the script that makes them runs."""
 
 from __future__ import annotations
 

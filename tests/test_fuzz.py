@@ -1,4 +1,4 @@
-"""A few seconds of `make fuzz`: whatever the input, a result or an error of weft's."""
+"""A few seconds of `make fuzz`: any input gives a result or one of weft's own errors."""
 
 from __future__ import annotations
 

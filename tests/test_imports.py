@@ -27,7 +27,7 @@ ENDS = {"cli", "serve", "__init__", "__main__"}
 
 @cache
 def imports() -> dict[str, frozenset[str]]:
-    """Of every file, the modules that it imports: at its top, in functions, or for types."""
+    """For every file, the modules that it imports: at its top, in functions, or for types."""
     return {
         path.relative_to(SOURCE).as_posix(): imported(path.read_text(encoding="utf-8"))
         for path in sorted(SOURCE.rglob("*.py"))
@@ -92,7 +92,7 @@ def test_only_the_spark_stage_imports_pyspark() -> None:
 
 
 def test_every_file_of_the_spark_stage_imports_pyspark() -> None:
-    """What needs no Spark lives where it can be tested without."""
+    """Code that needs no Spark belongs in another stage, where it can be tested without Spark."""
 
     def needs_it(file: str) -> bool:
         return any(package(module) in ("pyspark", "py4j") for module in imports()[file])
@@ -102,7 +102,7 @@ def test_every_file_of_the_spark_stage_imports_pyspark() -> None:
 
 
 def test_only_plots_import_matplotlib_and_nothing_imports_plots() -> None:
-    """Pictures are an extra: whoever can do without them must not need matplotlib."""
+    """Pictures are an extra: users who draw none must not need matplotlib."""
 
     def wrong(file: str, module: str) -> bool:
         drawing = package(module) == "matplotlib" or f"{module}.".startswith("weft.plot.")
@@ -112,13 +112,13 @@ def test_only_plots_import_matplotlib_and_nothing_imports_plots() -> None:
 
 
 def test_the_rules_see_plots() -> None:
-    """The two rules above are about files that are there."""
+    """The files that the two rules above are about exist."""
     plots = {file: modules for file, modules in imports().items() if stage_of(file) == "plot"}
     assert any(package(module) == "matplotlib" for some in plots.values() for module in some)
 
 
 def test_only_the_dashboard_imports_its_framework() -> None:
-    """The dashboard is an extra: whoever can do without it must not need what it is made with."""
+    """The dashboard is an extra: users who do not use it must not need its dependencies."""
 
     def wrong(file: str, module: str) -> bool:
         framework = package(module) in ("fastapi", "starlette", "uvicorn", "pydantic")
@@ -128,7 +128,7 @@ def test_only_the_dashboard_imports_its_framework() -> None:
 
 
 def test_the_dashboard_starts_no_spark() -> None:
-    """It reads checkpoints by modules of weft.spark that need no pyspark, and stays light."""
+    """It reads checkpoints with modules that need no pyspark, and so starts quickly."""
     code = "import sys, weft.serve.app, weft.serve.server; print('pyspark' in sys.modules)"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout == "False\n"

@@ -16,7 +16,7 @@ PAGE = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 
 
 def tab(language: str) -> str:
-    """What is in the tab with code of a language."""
+    """The code in the tab of a language."""
     (found,) = re.findall(rf"^    ```{language}\n(.*?)^    ```", PAGE, re.DOTALL | re.MULTILINE)
     return textwrap.dedent(found)
 

@@ -1,4 +1,4 @@
-"""The notebook is well formed, carries no outputs, and its cells run in order."""
+"""The notebook is well formed and has no outputs, and its cells run in order."""
 
 from __future__ import annotations
 

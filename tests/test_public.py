@@ -1,4 +1,4 @@
-"""The public surface is exactly what DESIGN.md says, cheap to import and starts nothing."""
+"""The public API is exactly what DESIGN.md says, is cheap to import, and starts nothing."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ def test_public_names_are_listed_and_load():
 
 
 def test_no_signature_has_changed():
-    """If one was to change: say so in CHANGELOG.md, and run `python tests/public_api.py`."""
+    """After an intended change, mention it in CHANGELOG.md and run `python tests/public_api.py`."""
     assert public_api().splitlines() == KEPT.read_text("utf-8").splitlines()
 
 

@@ -1,4 +1,4 @@
-"""The README's first example runs as it stands, without Spark; the links lead somewhere."""
+"""The README's first example runs unchanged, without Spark; the links resolve."""
 
 import re
 

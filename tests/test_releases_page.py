@@ -1,4 +1,4 @@
-"""docs/releases.md: the numbers it names are those of the source, and versions agree."""
+"""docs/releases.md: its numbers are those of the source, and versions agree."""
 
 from __future__ import annotations
 

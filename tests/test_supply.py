@@ -1,4 +1,4 @@
-"""The bill of materials has what the lock has, and the audit never passes unasked."""
+"""The bill of materials has what the lock has, and the audit never passes if it could not check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/troubleshooting.md: every message it quotes is one that the source still says."""
+"""docs/troubleshooting.md: every message that it quotes still exists in the source."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PAGE = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
 QUOTED = re.findall(r"^### `(.+)` \((.+)\)$", PAGE, re.MULTILINE)
 ANYTHING = "…"
 ELSEWHERE = ("`weft doctor`", "in the query's status")
-"""Where a message is met that no exception brings."""
+"""Where messages appear that are not those of exceptions."""
 
 
 @cache
 def said() -> tuple[str, str]:
-    """Every text of the source but docstrings, one a line; and those of errors, with their class.
+    """Every string of the source except docstrings, one per line; errors also with their class.
 
-    `…` stands where a value is put in.
+    `…` stands for an inserted value.
     """
     texts, raised = [], []
     for file in sorted((ROOT / "src" / "weft").rglob("*.py")):

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.peers.child JOB`: brings an engine up, times it, and writes a report."""
+"""`python -m benchmarks.peers.child JOB`: starts an engine, times it, and writes a report."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def main(path: str, began: float) -> None:
             told |= found or {}
         else:
             _keep(job, found)
-        # Inside: an engine may not come down cleanly, or not be through again in time.
+        # Inside the context: an engine may fail to shut down, or take too long for it.
         _report(job, told)
         if job.form == "batch" and first <= WARM:
             told["seconds"], found = _timed(run)

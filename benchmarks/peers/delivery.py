@@ -1,4 +1,4 @@
-"""When answers were delivered: by a mark beside files once they are committed, or by line."""
+"""When answers were delivered: by a mark beside committed files, or by the time of a line."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ GRACE = 5.0
 
 
 def mark(folder: Path) -> None:
-    """The files in a folder are delivered now."""
+    """Mark the files that are now in a folder as delivered at this moment."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _MARK).touch()
 
 
 def marked(job: Job, read: Callable[[Path, pa.Table], pa.Table]) -> pa.Table:
-    """The answers in files, with `at`, the second since the epoch at which they were delivered."""
+    """The answers in files, with `at`, their time of delivery in seconds since the epoch."""
     found = []
     for marker in sorted(job.out.rglob(_MARK)):
         at = marker.stat().st_mtime
@@ -36,7 +36,7 @@ def marked(job: Job, read: Callable[[Path, pa.Table], pa.Table]) -> pa.Table:
 
 
 def printed(job: Job) -> pa.Table:
-    """The answers in lines, as Flink prints rows; starts are in milliseconds there."""
+    """The answers in lines, as Flink prints rows, with window starts in milliseconds."""
     return pa.Table.from_pylist(list(_rows(job)))
 
 

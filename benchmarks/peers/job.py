@@ -1,4 +1,4 @@
-"""What a trial asks of an engine, as a file: engines run in other processes and other Pythons."""
+"""The job that a trial gives to an engine, as a file, because engines run in other processes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 
 DELAY = 10
-"""Seconds of event time that rows may be late; no row is."""
+"""Seconds of event time that rows may be late; in fact none is."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +22,12 @@ class Job:
     windows: tuple[tuple[int, int], ...]
     """Range and slide in seconds; the slide divides the range."""
     rows: str
-    """The folder of the rows: `workload.write_rows` made it, or a feed adds to it."""
+    """The folder of the rows, which `workload.write_rows` fills, or a feed."""
     folder: str
     """For answers, checkpoints and the report."""
     jars: tuple[str, ...] = ()
     port: int = 0
-    """Of the feed, if rows come live."""
+    """The feed's port, if rows come live."""
 
     @property
     def whole(self) -> Path:
@@ -41,40 +41,40 @@ class Job:
 
     @property
     def out(self) -> Path:
-        """Where a stream leaves its answers."""
+        """Where a stream writes its answers."""
         return Path(self.folder) / "out"
 
     @property
     def ready(self) -> Path:
-        """There once the engine is up, has its rows, and is being timed."""
+        """A file that exists once the engine has started, has its rows, and is being timed."""
         return Path(self.folder) / "ready"
 
     @property
     def fed(self) -> Path:
-        """There once the feed has sent everything."""
+        """A file that exists once the feed has sent everything."""
         return Path(self.folder) / "fed"
 
     @property
     def said(self) -> Path:
-        """What the child and its engine print, each line after the second at which it came."""
+        """The output of the child and its engine; each line begins with its time in seconds."""
         return Path(self.folder) / "said"
 
     @property
     def report(self) -> Path:
-        """What the child says when it has finished."""
+        """The report that the child writes when it has finished."""
         return Path(self.folder) / "report.json"
 
     def note_done(self, queries: int) -> None:
-        """Tell how many queries are answered, for the case that time runs out."""
+        """Record how many queries have been answered, in case the time limit is reached."""
         (Path(self.folder) / "done").write_text(str(queries))
 
     def done(self) -> int | None:
-        """How many queries were answered, if the engine takes one after the other."""
+        """How many queries were answered, if the engine answers them one by one."""
         file = Path(self.folder) / "done"
         return int(file.read_text() or 0) if file.exists() else None
 
     def save(self) -> Path:
-        """The file from which `load` makes the same job."""
+        """Write the job to a file that `load` reads."""
         path = Path(self.folder) / "job.json"
         path.write_text(json.dumps(asdict(self)))
         return path

@@ -1,7 +1,7 @@
-"""Rows at a steady rate, over a loopback socket or as files, in event time faster than the clock.
+"""Rows at a steady rate, over a loopback socket or as files; event time is faster than the clock.
 
-Flink and Bytewax read the socket. Spark's socket source is meant for tests, and weft fell behind
-on it in a trial on a busy machine; Spark and weft read files that appear in a folder, whole.
+Flink and Bytewax read the socket. Spark and weft read files that appear atomically in a folder:
+Spark's socket source is meant for tests, and in a trial on a busy machine weft fell behind on it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from benchmarks.peers.job import Job
 RATE = 20_000
 """Rows a second."""
 SPEED = 60
-"""Seconds of event time in one of the clock: windows of an hour are full after a minute."""
+"""Seconds of event time per second of the clock: windows of an hour are full after a minute."""
 SETTLE = 30.0
-"""Seconds after the very first rows, for what an engine does but once: workers, compilation."""
+"""Seconds after the first rows for one-off work of an engine: starting workers, compiling."""
 
 
 class LiveFeed(ABC):
-    """Gives rows, each due at its place in the table whether or not readers keep up."""
+    """Sends rows, each at the time given by its position in the table, even if readers lag."""
 
     every: float
-    """Seconds between two givings."""
+    """Seconds between two sends."""
 
     def __init__(self, table: pa.Table, job: Job) -> None:
         self.table, self.job = table, job
@@ -60,7 +60,7 @@ class LiveFeed(ABC):
         some = round(RATE * self.every)
         self.began = time.time() + SETTLE
         for at in range(0, self.table.num_rows, some):
-            # The last row of these is due now; the first ones come at once.
+            # The last of these rows is due now; the first rows are sent at once.
             early = self.began + (at + some) / RATE - time.time() if at else 0.0
             if self._stop.wait(max(early, 0.0)):
                 return
@@ -70,19 +70,19 @@ class LiveFeed(ABC):
 
     @abstractmethod
     def wanted(self) -> bool:
-        """Whether somebody reads."""
+        """Whether a reader is there."""
 
     @abstractmethod
     def give(self, table: pa.Table) -> None:
-        """Hand rows over."""
+        """Send rows to the reader."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let readers know that this is all."""
+        """Tell readers that there are no more rows."""
 
 
 class FileFeed(LiveFeed):
-    """A file every tenth of a second, in `Job.batches`; it begins when the engine is ready."""
+    """Writes a file every tenth of a second to `Job.batches`, from when the engine is ready."""
 
     every = 0.1
 
@@ -131,9 +131,9 @@ class SocketFeed(LiveFeed):
             try:
                 lines = lines[self._reader.send(lines) :]
             except TimeoutError:
-                continue  # it is behind
+                continue  # the reader is behind
             except OSError:
-                self._reader = None  # it has gone
+                self._reader = None  # the reader has gone
 
     def close(self) -> None:
         if self._reader is not None:

@@ -1,4 +1,4 @@
-"""The right answers, from plain NumPy over cells of half a minute, and the comparison with them.
+"""The right answers, computed with NumPy from cells of half a minute, and comparisons with them.
 
 rows -> per cell and key: count, sum, max -> per window and key: the same over its cells
 """
@@ -21,7 +21,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Cells:
-    """Count, sum and max by cell and key; the first cell's number since the epoch."""
+    """Count, sum and max by cell and key, and the first cell's number, counted from the epoch."""
 
     first: int
     n: Ints
@@ -51,7 +51,7 @@ def cells(table: pa.Table) -> Cells:
     at, v = (cell - first) * KEYS + table["k"].to_numpy(), table["v"].to_numpy()
     n, total, hi = (np.zeros(shape[0] * KEYS, dtype=np.int64) for _ in range(3))
     n += np.bincount(at, minlength=len(n))
-    # Exact: values are small integers, and a cell's sum is far below 2**53.
+    # Exact, because values are small integers and a cell's sum is far below 2**53.
     total += np.bincount(at, weights=v, minlength=len(n)).astype(np.int64)
     np.maximum.at(hi, at, v)
     return Cells(first, *(column.reshape(shape) for column in (n, total, hi)))
@@ -60,10 +60,10 @@ def cells(table: pa.Table) -> Cells:
 def compare(
     found: pa.Table, held: Cells, windows: tuple[tuple[int, int], ...], closed: float, what: str
 ) -> int:
-    """Check that every answer is right, none comes twice, and none is missing; how many there are.
+    """Check that answers are right, complete and not repeated; return how many there are.
 
-    An engine that answers a window when the watermark passes its end has to have answered those
-    that end until `closed` (seconds since the epoch), and may have answered more.
+    An engine that answers a window when the watermark passes its end must have answered all windows
+    that end by `closed` (seconds since the epoch), and may have answered more.
     """
     order = pc.sort_indices(found, [("q", "ascending"), ("start", "ascending"), ("k", "ascending")])
     columns = {

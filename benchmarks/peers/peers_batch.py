@@ -11,12 +11,12 @@ ENGINES = ("weft", "spark", "duckdb", "duckdb_cells", "polars")
 
 
 def run(full: bool) -> Rows:
-    """Each as its users would write it, rows in memory, warm where the first run was short."""
+    """Run each as its users would write it, on rows in memory; repeat short first runs warm."""
     return noted(sweep("batch", ENGINES, FULL if full else QUICK))
 
 
 def claim(rows: Rows) -> Claim:
-    """The target: with 256 queries, nobody's users get their answers sooner."""
+    """The target: with 256 queries, no other engine answers sooner."""
     weft = seconds(rows, "weft", 256)
     best = min(seconds(rows, engine, 256) for engine in rivals(rows))
     return Claim(

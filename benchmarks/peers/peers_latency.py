@@ -25,14 +25,14 @@ FULL = {
     "weft": (16, 256), "weft_eager": (16, 256), "flink": (16, 256), "spark": (4, 16, 256),
     "bytewax": (1, 16, 256),
 }  # fmt: skip
-"""With how many queries; more are not tried once an engine has fallen behind."""
+"""Numbers of queries; an engine that has fallen behind is not tried with more."""
 QUICK = {"weft": (16, 256), "weft_eager": (16,), "flink": (16,), "spark": (4,), "bytewax": (1,)}
 TARGET = 1.0
-"""Seconds that the median of weft may take."""
+"""The target for weft's median latency, in seconds."""
 
 
 def run(full: bool) -> Rows:
-    """The quick form is shorter and has fewer of them; the first part of each run is left out."""
+    """Run the engines, in the quick form fewer and shorter; the first part of a run is ignored."""
     seconds, warm, limit = (180, 70, 300.0) if full else (45, 20, 90.0)
     with tempfile.TemporaryDirectory(prefix="weft-peers-", ignore_cleanup_errors=True) as name:
         return noted(_rows(Path(name), FULL if full else QUICK, seconds, warm, limit))
@@ -52,16 +52,16 @@ def _rows(
             except (CannotRun, WrongAnswer) as error:
                 if isinstance(error, WrongAnswer) and engine.startswith("weft"):
                     raise
-                # A peer's wrong answer is told as such: it does not undo what the others have done.
+                # A wrong answer of a peer is reported in its row, and does not end the benchmark.
                 row = {"engine": engine, "queries": count, "cannot": str(error), "kept_up": False}
             behind = not row["kept_up"]
             yield row
 
 
 def measured(engine: str, count: int, folder: Path, seconds: int, warm: int, limit: float) -> Row:
-    """One engine with so many queries; answers compared, latency by percentiles.
+    """Measure one engine with some number of queries: compare answers, take latency percentiles.
 
-    A window that could have been closed and was not answered counts as infinitely late.
+    A window that could have been closed but was not answered counts as infinitely late.
     """
     windows = workload.windows(count)
     table = workload.rows(RATE * seconds, SPEED * seconds)
@@ -70,7 +70,7 @@ def measured(engine: str, count: int, folder: Path, seconds: int, warm: int, lim
     with feed_for(kind, table, job) as feed:
         trial = try_out(replace(job, port=feed.port), limit + SETTLE + seconds)
     row = trial.row() | {"tried": True, "rows": table.num_rows}
-    for name in ("seconds", "first_seconds", "warm"):  # these are the feed's
+    for name in ("seconds", "first_seconds", "warm"):  # these would be of the feed
         row.pop(name)
     try:
         found = engine_module(engine).delivered(trial.job)
@@ -84,7 +84,7 @@ def measured(engine: str, count: int, folder: Path, seconds: int, warm: int, lim
     shutil.rmtree(folder, ignore_errors=True)
     there = np.isfinite(late)
     row |= {"windows": len(late), "delivered": float(there.mean())}
-    # Behind: something is missing, or the last windows came later than a tenth of the run.
+    # Behind: answers are missing, or the latest hundredth is late by a tenth of the run or more.
     row["kept_up"] = bool(there.all()) and float(np.percentile(late, 99)) < seconds / 10
     for name, part in (("p50", 50), ("p90", 90), ("p99", 99), ("most", 100)):
         value = float(np.percentile(late, part, method="higher"))
@@ -100,9 +100,9 @@ def _latencies(
     warm: int,
     seconds: int,
 ) -> npt.NDArray[np.float64]:
-    """Seconds of every window that could be closed after `warm`, one for all of its keys.
+    """For each window that could be closed after `warm`, the seconds until its last key arrived.
 
-    A window is delivered with its last key. Infinite where an answer is missing.
+    They are infinite if an answer is missing.
     """
     columns = {name: found[name].to_numpy() for name in ("q", "start", "at")}
     late = []
@@ -141,7 +141,7 @@ def _told(rows: Rows, queries: int) -> str:
 
 
 def cell(row: Row) -> str:
-    """What stands in a table."""
+    """The text of a table cell."""
     if row.get("cannot"):
         return "cannot run here"
     if not row["tried"]:

@@ -11,12 +11,12 @@ ENGINES = ("weft", "spark", "flink", "bytewax")
 
 
 def run(full: bool) -> Rows:
-    """From the first row to the last answer, each as its users would write it."""
+    """Time each engine from the first row to the last answer, as its users would write it."""
     return noted(sweep("stream", ENGINES, FULL if full else QUICK))
 
 
 def claim(rows: Rows) -> Claim:
-    """The target: with 16 queries and more, nobody is through sooner."""
+    """The target: with 16 queries or more, no other engine finishes sooner."""
     holds, ratio = True, None
     for queries in (16, 256):
         weft = seconds(rows, "weft", queries)

@@ -24,7 +24,7 @@ LABELS = {
     "bytewax": "Bytewax",
 }
 BOUNDS = ("duckdb_cells",)
-"""What nobody would write who has not seen how the queries could share."""
+"""Engines with hand-optimised queries, which presuppose knowing how the queries could share."""
 FOREVER = 1e18
 
 
@@ -35,7 +35,7 @@ class Size:
     rows: int
     batches: int
     limit: float
-    """Seconds after which an engine is stopped; it is not tried with more queries then."""
+    """Seconds after which an engine is stopped, and then not tried with more queries."""
 
 
 FULL = Size(5_000_000, 10, 120.0)
@@ -46,14 +46,14 @@ def sweep(form: str, engines: Sequence[str], size: Size) -> Iterator[Row]:
     """A row for every engine and number of queries, with answers compared."""
     table = workload.rows(size.rows)
     held = oracle.cells(table)
-    # A batch and the end of a stream of files: what is closed, Spark's way.
+    # Up to where windows must be answered: in a batch all; on a stream of files, by Spark's rule.
     last = table["ts"][-1].as_py().timestamp()
     closed = FOREVER if form == "batch" else last - DELAY
     with tempfile.TemporaryDirectory(prefix="weft-peers-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         workload.write_rows(folder / "rows", table, size.batches)
         for engine in engines:
-            ended: Row = {}  # what is said of more queries than it could take
+            ended: Row = {}  # the result for more queries than the engine could handle
             for count in workload.COUNTS:
                 if ended:
                     yield ended | {"queries": count}
@@ -81,13 +81,13 @@ def sweep(form: str, engines: Sequence[str], size: Size) -> Iterator[Row]:
 
 
 def seconds(rows: Rows, engine: str, queries: int) -> float:
-    """How long an engine took; infinite where it was stopped or cannot run."""
+    """How long an engine took; infinite if it was stopped or cannot run."""
     found = one(rows, engine=engine, queries=queries)["seconds"]
     return float("inf") if found is None else float(found)
 
 
 def told(rows: Rows, queries: int) -> str:
-    """All engines at one number of queries, as words."""
+    """A sentence about all engines at one number of queries."""
     said = []
     for row in pick(rows, queries=queries):
         version = f" {row['version']}" if row.get("version") else ""
@@ -96,13 +96,13 @@ def told(rows: Rows, queries: int) -> str:
 
 
 def cell(row: Row) -> str:
-    """What stands in a table."""
+    """The text of a table cell."""
     if row.get("cannot"):
         return "cannot run here"
     return str(row["over"]) if row["over"] else f"{row['seconds']:.2f} s"
 
 
 def rivals(rows: Rows) -> list[str]:
-    """The other engines as their users would write them."""
+    """The other engines, without the hand-optimised ones."""
     names = dict.fromkeys(row["engine"] for row in rows)
     return [name for name in names if name not in ("weft", *BOUNDS)]

@@ -27,7 +27,7 @@ CELLS: dict[str, Callable[[Row], str]] = {
 
 
 def tables() -> str:
-    """What stands between the markers."""
+    """The text between the markers."""
     lines = [""]
     for name, title in TITLES.items():
         bench = Bench(name)
@@ -66,7 +66,7 @@ def _table(rows: Rows, said: Callable[[Row], str]) -> Iterable[str]:
 
 
 def _memory(row: Row) -> str:
-    """Of a trial that was made; one that was stopped has the peak until then."""
+    """The peak memory of a trial, or of its time until it was stopped."""
     made = row.get("peak_mib") is not None and row.get("tried")
     return f"{row['peak_mib']:,}" if made else ""
 

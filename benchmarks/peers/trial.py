@@ -1,4 +1,4 @@
-"""One engine with one number of queries, in a process of its own: time, limit, peak memory."""
+"""One engine with one number of queries in a separate process: time, time limit, peak memory."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from weft.job.maven import Jar, fetch
 from weft.spark.connectors import cache
 
 START = 120.0
-"""Seconds that an engine may take to come up with its rows."""
+"""Seconds that an engine may take to start and load its rows."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a job; `told` is None where the time limit ended it."""
+    """The outcome of a job; `told` is None if the time limit ended it."""
 
     job: Job
     told: dict[str, Any] | None
@@ -47,7 +47,7 @@ class Trial:
         return found
 
     def row(self) -> Row:
-        """The columns that every trial has."""
+        """The columns that every trial's row has."""
         told = self.told or {}
         over = f"over {self.limit:.0f} s" if self.told is None else None
         return {
@@ -66,12 +66,12 @@ class Trial:
 
 
 def engine_module(name: str) -> Any:
-    """The file of an engine."""
+    """Import the module of an engine."""
     return import_module(f"benchmarks.peers.engines.{name}")
 
 
 def try_out(job: Job, limit: float) -> Trial:
-    """Run a job until it is done or its time is over, the start of the engine not counted in it."""
+    """Run a job until it is done or out of time, not counting the start of the engine."""
     Path(job.folder).mkdir(parents=True)
     engine = engine_module(job.engine)
     needed = getattr(engine, "NEEDS", ())
@@ -101,7 +101,7 @@ def try_out(job: Job, limit: float) -> Trial:
 
 
 def jars(wanted: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """The files of jars by module and version, from weft's cache or else from Maven."""
+    """The files of jars by module and version, from weft's cache or otherwise from Maven."""
     try:
         found = fetch([Jar(module, (version,)) for module, version in wanted], cache())
     except EngineError as error:
@@ -110,7 +110,7 @@ def jars(wanted: Sequence[tuple[str, str]]) -> tuple[str, ...]:
 
 
 def _listen(process: subprocess.Popen[bytes], path: Path) -> None:
-    """Keep what a process says, each line after the second at which it came."""
+    """Record a process's output; each line is preceded by its time in seconds."""
     assert process.stdout is not None
     rest = b""
     with path.open("wb") as file:
@@ -122,7 +122,7 @@ def _listen(process: subprocess.Popen[bytes], path: Path) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes], job: Job, limit: float) -> bool:
-    """Whether it ended by itself."""
+    """Wait for a process; return whether it ended by itself."""
     began, most = time.monotonic(), START + limit
     while time.monotonic() < began + most:
         if most > limit and job.ready.exists():
@@ -136,7 +136,7 @@ def _wait(process: subprocess.Popen[bytes], job: Job, limit: float) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process that was started and all that it started: they are one session."""
+    """End the process and all processes that it started, which are in one session."""
     for how in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(process.pid, how)
@@ -150,7 +150,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _environment(alone: bool) -> dict[str, str]:
-    """Another Python sees this repository and nothing of weft's own environment."""
+    """Variables with which another Python finds this repository, but not weft's environment."""
     environ = os.environ | {"TZ": "UTC"}
     if alone:
         paths = str(ROOT)

@@ -12,12 +12,12 @@ from benchmarks.studies.micro_batches import write_batch
 
 KEYS = 100
 CELL = 30
-"""Seconds: every range and slide is a multiple of it."""
+"""Seconds; every range and slide is a multiple of this."""
 SPAN = 90 * 60
 """Seconds of event time."""
 START = 1_700_000_000 // 3600 * 3600
 COUNTS = (1, 16, 256)
-"""How many queries; each workload begins with the smaller one."""
+"""Numbers of queries; each workload begins with the next smaller one."""
 
 
 def windows(count: int) -> tuple[tuple[int, int], ...]:
@@ -38,9 +38,9 @@ def windows(count: int) -> tuple[tuple[int, int], ...]:
 
 
 def rows(count: int, seconds: int = SPAN) -> pa.Table:
-    """Rows in order of time, which has milliseconds (more is too fine for Flink), evenly spread.
+    """Rows in order of time, evenly spread, in milliseconds (Flink accepts nothing finer).
 
-    Values add up exactly.
+    The sums of their values are exact.
     """
     draw = np.random.default_rng(0)
     milliseconds = START * 1000 + np.arange(count, dtype=np.int64) * (seconds * 1000) // count
@@ -54,10 +54,10 @@ def rows(count: int, seconds: int = SPAN) -> pa.Table:
 
 
 def write_rows(folder: Path, table: pa.Table, batches: int) -> None:
-    """The rows twice: as one file, and as the files of so many micro-batches."""
+    """Write the rows twice: as one file, and as one file for each micro-batch."""
     for name in ("whole", "batches"):
         (folder / name).mkdir(parents=True)
-    # gzip, which is small: Flink cuts larger files, and does not promise the order of the cuts.
+    # gzip keeps files small: Flink splits larger ones, and does not promise the order of splits.
     pq.write_table(table, folder / "whole" / "rows.parquet", compression="gzip")
     size = -(-table.num_rows // batches)
     for number in range(batches):

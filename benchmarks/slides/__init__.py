@@ -1,1 +1,1 @@
-"""A structure driven slide by slide, compiled, as in FlatFIT's experiments."""
+"""Compiled loops that drive a structure slide by slide, as in FlatFIT's experiments."""

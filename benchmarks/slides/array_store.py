@@ -1,4 +1,4 @@
-"""Cells of a structure in arrays: what a structure by itself, without state, is measured with."""
+"""Cells of a structure in arrays, to measure the structure by itself, without a state store."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class ArrayStore:
         return self.numbered.setdefault(name, PointerCells())
 
     def widen(self, lanes: int) -> None:
-        """Make room for more lanes in every cell."""
+        """Add lanes to every cell."""
         self.algebra.lanes = lanes
         for cells in self.named.values():
             cells.widen(lanes)
 
 
 class ArrayCells:
-    """Rows of lanes in NumPy arrays of two dimensions, as compiled loops take them."""
+    """Rows of lanes in two-dimensional NumPy arrays, which compiled loops take."""
 
     def __init__(self, algebra: Lanes, room: int = 0) -> None:
         self.algebra = algebra
@@ -52,7 +52,7 @@ class ArrayCells:
         return tuple(np.array(column).reshape(room, lanes) for column in flat)
 
     def reserve(self, room: int) -> Columns:
-        """The columns, with room for at least so many rows."""
+        """The columns, with room for at least this many rows."""
         held = len(self.columns[0])
         if held < room:
             grown = self._blank(room)
@@ -76,7 +76,7 @@ class ArrayCells:
             target[there] = source[here]
 
     def widen(self, lanes: int) -> None:
-        """More lanes, blank so far; the algebra knows of them already."""
+        """Add blank lanes; the algebra has them already."""
         held = self.columns[0].shape[1]
         grown = self._blank(len(self.columns[0]))
         for old, new in zip(self.columns, grown, strict=True):
@@ -97,7 +97,7 @@ class PointerCells:
         self.array = np.zeros(0, dtype=np.int64)
 
     def reserve(self, room: int) -> Any:
-        """The array, with room for at least so many."""
+        """The array, with room for at least this many."""
         if len(self.array) < room:
             self.array = np.concatenate([self.array, np.zeros(room - len(self.array), np.int64)])
         return self.array

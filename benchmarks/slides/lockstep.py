@@ -1,4 +1,4 @@
-"""Many keys in lockstep: one row of lanes per slice, and keys that come and go."""
+"""Many keys in lockstep: one row of lanes per slice; keys may appear and disappear."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 
 
 class Lockstep:
-    """A window x keys matrix of partials: every key makes the same steps, so one walk serves all.
+    """A window x keys matrix of partials: all keys take the same steps, so one pass serves all.
 
-    Rows come and answers go by slide and key, without those that are absent. A key gets a lane when
-    it first comes and loses it when its last slice has left the window; the matrix grows as needed.
+    Rows and answers are listed by slide and key, leaving out keys without any. A key gets a lane
+    with its first row and loses it when its last slice has left the window; the matrix grows as
+    needed.
 
     >>> import pyarrow as pa
     >>> from weft.algebra.ops import bind
@@ -42,17 +43,17 @@ class Lockstep:
         self.key = np.full(lanes, -1, dtype=np.int64)
         """The key of each lane."""
         self.seen = np.full(lanes, -1, dtype=np.int64)
-        """The newest position at which each lane's key had rows; -1 where the lane is free."""
+        """The newest position at which each lane's key had rows; -1 if the lane is free."""
         self._lane: dict[int, int] = {}
 
     @property
     def lanes(self) -> int:
-        """How many lanes there are, free ones too."""
+        """The number of lanes, including free ones."""
         return len(self.key)
 
     @property
     def held(self) -> int:
-        """How many keys have rows in the window."""
+        """The number of keys with rows in the window."""
         return len(self._lane)
 
     def slides(
@@ -64,10 +65,10 @@ class Lockstep:
         many: int,
         counts: int | npt.ArrayLike,
     ) -> tuple[Int64, Int64, Columns]:
-        """Insert `many` slices, and after each answer its newest `counts` for every key in them.
+        """Insert `many` slices; after each, answer the newest `counts` slices for their keys.
 
-        Row i of `columns` is the partial of `key[i]` in the slice of slide `slide[i]`; a key comes
-        at most once in a slide. The answers are slide, key and partial, by slide, then key.
+        Row i of `columns` is the partial of `key[i]` in the slice of slide `slide[i]`; a slide has
+        each key at most once. The answers are slide, key and partial, sorted by slide, then key.
         """
         step, keys = np.asarray(slide, dtype=np.int64), np.asarray(key, dtype=np.int64)
         if len(step) and (step.min() < 0 or step.max() >= many):
@@ -81,7 +82,7 @@ class Lockstep:
         matrix = tuple(c.reshape(many, self.lanes) for c in self.op.take(columns, rows))
         first = self.final.end
         answers = slides(self.final, matrix, counts)
-        # A key has an answer while its newest rows lie in the window.
+        # A key has an answer as long as its newest rows are in the window.
         newest = np.where(rows.reshape(many, self.lanes) >= 0, first + np.arange(many)[:, None], -1)
         if many:
             newest[0] = np.maximum(newest[0], self.seen)
@@ -125,7 +126,7 @@ class Lockstep:
         self.key, self.seen = np.concatenate([self.key, more]), np.concatenate([self.seen, more])
 
     def _free(self) -> None:
-        """Lanes whose last rows have left hold nothing any more, and may serve other keys."""
+        """Free the lanes whose last rows have left the window, for other keys."""
         for lane in np.flatnonzero((self.seen >= 0) & (self.seen < self.final.first)).tolist():
             del self._lane[int(self.key[lane])]
             self.key[lane] = self.seen[lane] = -1

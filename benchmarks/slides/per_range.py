@@ -1,4 +1,4 @@
-"""Many ranges by structures that answer only one: one of them for each range."""
+"""Many ranges with structures that answer only one: a separate structure for each range."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from weft.engine.finals.contract import Final
 
 
 class PerRange:
-    """One structure per range over the same slices; each lets go of what its range has passed.
+    """One structure per range over the same slices; each evicts the slices behind its range.
 
     >>> from weft.engine.finals.registry import make
     >>> from weft.algebra.extremes import MAX
@@ -24,22 +24,22 @@ class PerRange:
         self.finals = tuple(finals)
 
     def insert(self, partial: Any) -> int:
-        """Append the next slice's partial to all of them; return its position."""
+        """Append the next slice's partial to all structures; return its position."""
         positions = [final.insert(partial) for final in self.finals]
         return positions[0]
 
     def answer(self, query: int, start: int) -> Any:
-        """The combination from `start`, which must not go back, to the newest, for one range."""
+        """The combination for one range, from `start`, which must never decrease, to the newest."""
         final = self.finals[query]
         final.evict(max(final.first, start))
         return final.answer()
 
     def merge(self, position: int, late: Any) -> None:
-        """Combine a late partial into the slice at `position` wherever it is still held."""
+        """Combine a late partial into the slice at `position` in structures that still hold it."""
         for final in self.finals:
             if position >= final.first:
                 final.merge(position, late)
 
     def space(self) -> int:
-        """Partials for which room is made."""
+        """The number of partials for which space is allocated."""
         return sum(final.space() for final in self.finals)

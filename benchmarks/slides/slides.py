@@ -1,10 +1,10 @@
-"""Batches of slides: partials in by the column, answers out by the column.
+"""Batches of slides: columns of partials in, columns of answers out.
 
     final = sliding("two_stacks", op, capacity=256)
     answers = slides(final, columns, counts=256)
 
-One key, many ranges over the same slices, or many keys in lockstep: what is compiled runs compiled,
-and everything else step by step through the structure itself, on the same state.
+It handles one key, many ranges over the same slices, or many keys in lockstep. If there is a
+compiled kernel, it runs; otherwise the structure itself runs step by step, on the same state.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def sliding(
 ) -> Final | PerRange:
     """A structure over numbers in arrays, one lane per key, for `slides`.
 
-    `auto` chooses one. Of a structure that answers one range only, several ranges get one each.
+    `auto` chooses one. If the structure answers only one range, each range gets its own structure.
 
     >>> import pyarrow as pa
     >>> from weft.algebra.ops import bind
@@ -49,7 +49,7 @@ def sliding(
     'two_stacks'
     """
     if name == "auto":
-        numbers = op.tag is not None  # a tag is an empty tuple, and so false
+        numbers = op.tag is not None  # a tag may be an empty tuple, which is false
         choice = choose(op.laws, ranges=ranges, window=capacity, keys=lanes, numbers=numbers)
         name = choice.structure
 
@@ -72,14 +72,14 @@ def slides(
     compiled: bool = True,
     out: Columns | None = None,
 ) -> Columns:
-    """Insert every partial of `columns` in turn, and after each answer the newest `counts` slices.
+    """Insert the partials of `columns` in turn; after each, answer the newest `counts` slices.
 
-    `columns` are of shape (slides,) or (slides, lanes). `counts` says how many slices a window
-    holds: one number, one per slide, or one row per slide (or a single row) with one per range,
-    because windows cut at uneven edges differ in number. A window that reaches back before the
-    first slice holds fewer. The answers are of shape (slides,), (slides, lanes), or with ranges
-    (slides, ranges) and (slides, ranges, lanes). Slices older than the newest `hold` (the longest
-    window that is asked for) are let go of.
+    `columns` have the shape (slides,) or (slides, lanes). `counts` says how many slices a window
+    has: one number; one per slide; or a row per slide (or a single row) with one per range, because
+    windows with uneven edges have different numbers of slices. A window that begins before the
+    first slice has fewer. The answers have the shape (slides,) or (slides, lanes), or with ranges
+    (slides, ranges) or (slides, ranges, lanes). Slices older than the newest `hold` (default: the
+    longest window) are evicted.
 
     >>> import pyarrow as pa
     >>> from weft.algebra.ops import bind
@@ -108,7 +108,7 @@ def _one_each(
     compiled: bool,
     out: Columns | None,
 ) -> Columns:
-    """Every range by a structure of its own."""
+    """Answer every range by a separate structure."""
     given = np.asarray(counts, dtype=np.int64)
     if given.ndim != 2 or given.shape[1] != len(each.finals):
         raise FinalsError(
@@ -133,7 +133,7 @@ def _one_each(
 
 
 class _Job:
-    """One call of `slides`: its arguments in the shapes that loops want."""
+    """One call of `slides`, with its arguments in the shapes that the loops need."""
 
     def __init__(
         self,
@@ -185,7 +185,7 @@ class _Job:
         return self.store.algebra.op.tag is not None and self.many > 0
 
     def keep_originals(self) -> None:
-        """What `insert` does besides, for the slices that a kernel has inserted."""
+        """Store the originals of slices that a kernel has inserted, as `insert` would have done."""
         originals, capacity = self.final.originals, self.final.capacity
         if originals is None:
             return
@@ -196,7 +196,7 @@ class _Job:
             ring[slots] = fresh[self.many - kept :]
 
     def step_by_step(self) -> None:
-        """The structure itself, slide by slide."""
+        """Run the structure itself, slide by slide."""
         final, ranges = self.final, self.counts.shape[1]
         for slide in range(self.many):
             counts = self.counts[slide if self.varies else 0]
@@ -209,12 +209,12 @@ class _Job:
                     column[slide, query] = value
 
     def answers(self) -> Columns:
-        """The answers without the dimensions that were not asked for."""
+        """The answers without the dimensions that the call does not need."""
         shape = [self.many, *(() if self.single else (self.counts.shape[1],))]
         shape += [] if self.flat else [self.lanes]
         return tuple(column.reshape(shape) for column in self.out)
 
-    # What kernels take.
+    # Arguments of kernels.
 
     def numbers(self) -> Int64:
         return np.array(list(self.final.numbers().values()), dtype=np.int64)
@@ -229,7 +229,7 @@ class _Job:
         return self.line(cells.reserve(room))
 
     def line(self, columns: Columns) -> Columns:
-        """Columns of one lane as plain arrays; of several as they are."""
+        """The columns; with one lane, as one-dimensional arrays."""
         return tuple(c.reshape(-1) for c in columns) if self.lanes == 1 else columns
 
     @property
@@ -337,7 +337,7 @@ def _subtract(job: _Job) -> bool:
     numbers, tag = job.numbers(), job.store.algebra.op.tag
     ring, registers = job.ring("partials", job.final.capacity), job.ring("registers", 1)
     kernel(tag, ring, registers, numbers, job.line(job.x), job.row_counts, job.line(job.out))
-    numbers[4] = numbers[1] - numbers[0]  # every slice counts as something: the total is exact
+    numbers[4] = numbers[1] - numbers[0]  # count every slice as non-empty: the total is exact
     job.restore(numbers)
     return True
 

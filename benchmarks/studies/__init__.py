@@ -1,1 +1,1 @@
-"""What no paper has: our own targets, and how far the cost model and `auto` can be trusted."""
+"""Studies beyond the papers: our own targets, and how good the cost model and `auto` are."""

@@ -1,10 +1,10 @@
 """As-of reads beside a running stream: how long they take, and what they take from the stream.
 
-A stream of large micro-batches runs as fast as it goes. Meanwhile somebody reads the open window of
-a query ten times a second: one key, all keys, one key as it was up to 5 s ago. The first read of
-a micro-batch runs a Spark job on the same cores, later ones find what it left. Told are the seconds
-of a read and the rows per second beside those without a reader. Some answers are compared with
-Spark's own over the rows up to the micro-batch that they name.
+A stream of large micro-batches runs as fast as it can. Meanwhile a reader asks for the open window
+of a query ten times a second: one key, all keys, one key with `max_age` of 5 s. The first read of a
+micro-batch runs a Spark job on the same cores; later reads use its cached result. The study reports
+the seconds of a read, and the stream's rows per second with and without a reader. Some answers are
+compared with Spark's own over the rows up to the micro-batch that they name.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from weft.query.window import Window
 
 PICTURE = None
 LOSS = 0.10
-"""Our target: the part of the rows per second that readers may take."""
+"""Our target: the fraction of the rows per second that readers may cost."""
 EVERY = 0.1
-"""Seconds from one read to the next."""
+"""Seconds between two reads."""
 AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
 READERS: Mapping[str, tuple[dict[str, Any], str | None] | None] = {
     "nobody": None,
@@ -34,7 +34,7 @@ READERS: Mapping[str, tuple[dict[str, Any], str | None] | None] = {
     "all keys": ({}, None),
     "one key, of 5 s ago": ({"k": 7}, "5 seconds"),
 }
-"""Keys, and how old an answer may be."""
+"""The keys of each kind of read, and how old its answer may be."""
 
 
 def run(full: bool) -> Rows:
@@ -43,7 +43,7 @@ def run(full: bool) -> Rows:
 
 
 def queries() -> list[Query]:
-    """Sixteen windows by the minute; the first is the one that is read."""
+    """Sixteen windows that slide by minutes; the reader asks for the first."""
     return [
         Query(
             f"q{n}", aggs=AGGS, by=["k"], window=Window(range=f"{5 + n} minutes", slide="1 minute")
@@ -80,7 +80,7 @@ def _rows(full: bool) -> Iterator[Row]:
 
 
 def _phase(running: Any, sink: Timed, reader: Any, seconds: int) -> tuple[Row, list[Any]]:
-    """So many seconds with a reader; what it met, and its first and last answer."""
+    """Run a reader for some seconds; return its measurements and its first and last answer."""
     first, began = max(sink.began), time.time()
     took: list[tuple[float, bool]] = []
     answers: list[Any] = []
@@ -111,7 +111,7 @@ def _phase(running: Any, sink: Timed, reader: Any, seconds: int) -> tuple[Row, l
 
 
 def _check(spark: Any, running: Any, found: Any, rows: int, keys: Mapping[str, Any]) -> None:
-    """An answer beside Spark's own over the rows of its window up to its micro-batch."""
+    """Compare an answer with Spark's own over the rows of its window up to its micro-batch."""
     from weft.spark.verify.native import native
 
     start, end = found.window
@@ -128,7 +128,7 @@ def _check(spark: Any, running: Any, found: Any, rows: int, keys: Mapping[str, A
 
 
 def claim(rows: Rows) -> Claim:
-    """One key and all keys, beside nobody."""
+    """The cost of reading one key and of reading all keys, compared with no reader."""
     by = {row["reads"]: row for row in rows if row["reads"] != "nobody"}
     worst = min(float(row["of rows per s without"]) for row in by.values())
     return Claim(

@@ -1,9 +1,9 @@
 """A window of 30 days that comes late: by history, and by a stream that has run from the start.
 
 Both answer the same query over the same 30 days of rows and one more. The stream from the start
-reads a day to a micro-batch. The other one runs already, with a query of its own; the late query is
-added with the 30 days as history. Told are the seconds until the late query has its first answers,
-which are compared with Spark's.
+reads one day per micro-batch. The other stream is already running, with another query; the late
+query is added to it with the 30 days as history. The study reports the seconds until the late query
+has its first answers, and compares these with Spark's.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from weft.query.window import Window
 PICTURE = None
 DAYS = 30
 DAY, HOUR = 86_400_000_000, 3_600_000_000
-START = 1_700_006_400_000_000  # a full day
+START = 1_700_006_400_000_000  # midnight
 SCHEMA = "ts timestamp, k int, x bigint"
 AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
 LATE = Query("month", aggs=AGGS, by=["k"], window=Window(range="30 days", slide="1 hour"))
@@ -41,7 +41,7 @@ def run(full: bool) -> Rows:
 
 
 def written(folder: Path, day: float, days: float, rows: int, keys: int) -> None:
-    """A file with the rows of some time."""
+    """Write a file with the rows of a span of time."""
     random = np.random.default_rng(int(day * 1000))
     at = START + np.sort(random.integers(int(day * DAY), int((day + days) * DAY), rows))
     table = pa.table(
@@ -76,12 +76,12 @@ def _rows(full: bool) -> Iterator[Row]:
 
 
 def hour(folder: Path, number: int, rows: int, keys: int) -> None:
-    """An hour of the day after."""
+    """Write an hour of the day after the 30 days."""
     written(folder, DAYS + number / 24, 1 / 24, rows // DAYS // 24, keys)
 
 
 def started(spark: Any, folder: Path, name: str, query: Query) -> Any:
-    """A stream over the files of a folder, a file a micro-batch."""
+    """Start a stream over the files of a folder, one per micro-batch."""
     from weft.spark.loom import Loom
 
     reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
@@ -95,7 +95,7 @@ def started(spark: Any, folder: Path, name: str, query: Query) -> Any:
 
 
 def from_the_start(spark: Any, folder: Path, rows: int, keys: int) -> Row:
-    """The stream reads the 30 days, and then the hours after."""
+    """Run a stream that reads the 30 days, and then the hours after them."""
     live = folder / "whole"
     live.mkdir()
     for path in sorted((folder / "past").iterdir()):
@@ -114,7 +114,7 @@ def from_the_start(spark: Any, folder: Path, rows: int, keys: int) -> Row:
 
 
 def by_history(spark: Any, folder: Path, rows: int, keys: int) -> Row:
-    """A stream runs; the query comes with the past as its history."""
+    """Add the query to a running stream, with the 30 days as its history."""
     live = folder / "late"
     hour(live, 0, rows, keys)  # the stream's own rows so far
     running = started(spark, folder, "late", OWN)
@@ -139,22 +139,22 @@ def by_history(spark: Any, folder: Path, rows: int, keys: int) -> Row:
 
 
 def _until_answered(running: Any, live: Path, rows: int, keys: int, first: int = 0) -> None:
-    """Two hours come, which close a window that ends in the first; until it has been answered."""
+    """Feed two hours, which close a window that ends in the first, and wait for its answer."""
     for number in (first, first + 1):
         hour(live, number, rows, keys)
     until(lambda: _closed(running) >= START + DAYS * DAY + HOUR, 900.0)
 
 
 def _closed(running: Any) -> int:
-    """Up to when windows of a stream are answered; the stream must not have ended."""
+    """The time up to which the stream has answered windows; fails if the stream has ended."""
     check(running.is_active, f"the stream has ended: {running.last_query.exception()}")
     return running.progress.frontier or 0
 
 
 def _checked(spark: Any, running: Any, folder: Path, *places: Path) -> int:
-    """The late query's answers of the day after beside Spark's; how many there are.
+    """Compare the late query's answers with Spark's; return how many there are.
 
-    Spark's are asked for window by window: its `window()` would make 720 rows of each.
+    Spark computes them window by window, because its `window()` would copy each row 720 times.
     """
     from weft.sinks import read_results
 
@@ -176,7 +176,7 @@ def _checked(spark: Any, running: Any, folder: Path, *places: Path) -> int:
 
 
 def claim(rows: Rows) -> Claim:
-    """Seconds by history beside those of a stream from the start."""
+    """Seconds with history, compared with those of a stream from the start."""
     by = {row["way"]: row for row in rows}
     start, history = by["stream from the start"], by["history"]
     ratio = start["seconds"] / history["seconds"]

@@ -12,7 +12,7 @@ WITHIN, WANTED, NOISE = 0.1, 0.9, 0.1
 
 
 def run(full: bool) -> Rows:
-    """From the results of `beyond_workloads`, which must be there."""
+    """Use the results of `beyond_workloads`, which must have been run."""
     found = Bench("beyond_workloads").rows()
     rows: Rows = []
     for number in sorted({row["workload"] for row in found}):
@@ -38,7 +38,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """The share of workloads."""
+    """The share of workloads in which auto is within a tenth of the fastest."""
     within = sum(row["within"] for row in rows) / len(rows)
     noise = sum(row["within_noise"] for row in rows) / len(rows)
     worst = max(rows, key=lambda row: row["over_best"])

@@ -11,7 +11,7 @@ TARGET = 0.9
 
 
 def run(full: bool) -> Rows:
-    """From the results of `beyond_workloads`, which must be there."""
+    """Use the results of `beyond_workloads`, which must have been run."""
     found = [row for row in Bench("beyond_workloads").rows() if row["strategy"] != "plain"]
     groups = {name: [row for row in found if row["strategy"] == name] for name in STRATEGIES}
     groups["slices"] = [row for row in found if row["chose"] not in ("factor", "coverage")]

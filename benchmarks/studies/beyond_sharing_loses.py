@@ -18,7 +18,7 @@ COUNT = 4
 
 
 def run(full: bool) -> Rows:
-    """Four queries with slides of 7 to 60 s that hardly divide one another, in every field."""
+    """In every field, run four queries with slides of 7 to 60 s that hardly divide each other."""
     grid = FULL if full else QUICK
     mine = Bench("beyond_sharing_loses")
     found: Rows = []
@@ -40,7 +40,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """Which way wins where."""
+    """Which way of running the queries wins in which fields."""
     fields = pick(rows, strategy="auto")
     wins = {way: sum(row["winner"] == way for row in fields) for way in ("plain", *WAYS[:3])}
     lost = [row for row in fields if row["winner"] in ("plain", "no_share")]

@@ -11,11 +11,11 @@ PICTURE = Picture("predicted", "seconds", "strategy", kind="points", log="xy",
                   xlabel="predicted seconds of one core")  # fmt: skip
 QUICK, FULL = 3, 100
 WARM = 5
-"""Workloads run before and thrown away: the JVM compiles what is run often, and gets faster."""
+"""Workloads run first and discarded, because the JVM gets faster as it compiles hot code."""
 
 
 def run(full: bool) -> Rows:
-    """Every answer is compared with the plain one. A stopped full run goes on where it was."""
+    """Run, and compare every answer with the plain one. An interrupted full run is resumed."""
     mine = Bench("beyond_workloads")
     rows: Rows = []
     if full and mine.file.exists():
@@ -33,7 +33,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """How often sharing is faster than the plain queries, in any form."""
+    """How often sharing is faster than the plain queries in whichever form."""
     numbers = sorted({row["workload"] for row in rows})
     wins, gains = 0, []
     for number in numbers:

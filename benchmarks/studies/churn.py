@@ -1,10 +1,10 @@
 """Churn: queries that come and go many times a second on a stream of hundreds (as in AStream).
 
-A stream of large micro-batches runs as fast as it goes; another process asks for adds and drops,
-half and half, of windows and thresholds that the stream can serve without a restart. Told are the
-seconds from a request to the first micro-batch under it, the rows per second beside those without
-churn, and restarts. Answers of queries that stayed and of queries that came are compared with
-Spark's own at the end.
+A stream of large micro-batches runs as fast as it can. Another process requests adds and drops, in
+equal numbers, of windows and thresholds that the stream can serve without a restart. The study
+reports the seconds from a request to the first micro-batch that uses it, the rows per second with
+and without churn, and restarts. At the end, answers of queries that were there from the start and
+of queries that were added are compared with Spark's own.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from weft.stream.requests import Requests
 
 PICTURE = None
 LATENCY, LOSS = 2.0, 0.15
-"""Our targets at 100 changes a second: micro-batches from a request to the first under it, in 99 of
-100 cases; and the part of the rows per second that may be lost."""
+"""Our targets at 100 changes a second: the 99th percentile of micro-batches from a request to the
+first that uses it, and the fraction of the rows per second that may be lost."""
 MINUTE = 60_000_000
 ADVANCE = 60_000
-"""Milliseconds of event time to a micro-batch."""
+"""Milliseconds of event time in a micro-batch."""
 START = 1_700_000_040_000
 PATIENCE = 60
-"""Seconds after the last request for which answers are waited for; the rest is withdrawn."""
+"""Seconds to wait for replies after the last request; the remaining requests are withdrawn."""
 AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
 
 
@@ -48,26 +48,26 @@ def run(full: bool) -> Rows:
 
 
 def staying(count: int) -> list[Query]:
-    """The queries that the stream begins with, and that stay."""
+    """The queries that the stream begins with and keeps."""
     return [asked(number, f"q{number}") for number in range(count)]
 
 
 def asked(number: int, name: str) -> Query:
-    """Windows to an hour by the minute, a third of them without a predicate."""
+    """Queries to add: windows up to an hour in whole minutes, a third without a predicate."""
     window = Window(range=f"{1 + number % 60} minutes", slide=f"{1 + number % 3} minutes")
     where = None if number % 3 == 0 else f"x > {number % 97}"
     return Query(name, aggs=AGGS, window=window, by=["k"], where=where)
 
 
 def source(spark: Any, rows: int) -> Any:
-    """So many rows in every micro-batch, made as they are asked for."""
+    """A stream of generated rows, the same number in every micro-batch."""
     reader = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", rows)
     reader = reader.option("numPartitions", 2).option("startTimestamp", START)
     return _columns(reader.option("advanceMillisPerBatch", ADVANCE).load())
 
 
 def same_rows(spark: Any, rows: int, first: int, last: int) -> Any:
-    """The rows of some micro-batches, in a batch."""
+    """The rows of some micro-batches as a batch DataFrame."""
     made = spark.range(first * rows, last * rows).withColumnRenamed("id", "value")
     at = f"timestamp_millis({START}L + (value DIV {rows}) * {ADVANCE}L)"
     return _columns(made.selectExpr("value", f"{at} AS timestamp"))
@@ -125,7 +125,7 @@ def _rows(full: bool) -> Iterator[Row]:
 def _phase(
     running: Any, sink: Timed, checkpoint: str, rate: int, seconds: int, number: int
 ) -> tuple[Row, int]:
-    """So many changes a second for so many seconds; what they met."""
+    """Request changes at a rate for some seconds; return the measurements."""
     first, began = max(sink.began), time.time()
     told: list[dict[str, float]] = []
     if rate:
@@ -136,7 +136,7 @@ def _phase(
         told = json.loads(done.stdout)
     else:
         time.sleep(seconds)
-    # Counted while changes were asked for, and not while the last of them were waited for.
+    # Count rows while changes are requested, not while waiting for the last of them.
     ends = began + seconds
     batches = sorted(at for batch, at in sink.began.items() if batch > first and at <= ends)
     check(len(batches) > 2, f"{len(batches)} micro-batches in {seconds} s: too few to tell")
@@ -144,7 +144,7 @@ def _phase(
     until(lambda: all(int(one["batch"]) in sink.began for one in told))
     waited = np.array([sink.began[int(one["batch"])] - one["asked"] for one in told] or [0.0])
     rows_per_batch = running.status().rows
-    # One process writes some 300 requests a second: a higher rate is as many as it can ask.
+    # One process writes about 300 requests a second; higher rates mean as many as it can.
     return {
         "changes per s": rate,
         "changes": len(told),
@@ -157,7 +157,7 @@ def _phase(
 
 
 def ask(checkpoint: str, rate: int, seconds: int, number: int) -> list[dict[str, float]]:
-    """The other process: adds and drops by turns; of each, when asked and from which batch on."""
+    """The other process: alternate adds and drops; record the time and first batch of each."""
     requests = Requests(checkpoint)
     began = time.time()
     tickets: list[tuple[str, float]] = []
@@ -177,14 +177,14 @@ def ask(checkpoint: str, rate: int, seconds: int, number: int) -> list[dict[str,
     found = []
     ends = began + seconds + PATIENCE
     for ticket, when in tickets:
-        with suppress(CheckpointError):  # not in time: withdrawn
+        with suppress(CheckpointError):  # not done in time: withdrawn
             made = requests.wait(ticket, timeout=max(0.0, ends - time.time()))
             found.append({"asked": when, "batch": made["batch"]})
     return found
 
 
 def until(condition: Any, seconds: float = 300.0) -> None:
-    """Wait until something holds."""
+    """Wait until a condition holds."""
     ends = time.monotonic() + seconds
     while not condition():
         check(time.monotonic() < ends, "waited too long")
@@ -192,7 +192,7 @@ def until(condition: Any, seconds: float = 300.0) -> None:
 
 
 def _check(spark: Any, running: Any, sink: Timed, rows: int, queries: int) -> None:
-    """Answers of some queries in the last minutes of event time, beside Spark's own."""
+    """Compare some queries' answers in the last minutes of event time with Spark's own."""
     from weft.sinks import read_results
     from weft.spark.verify.native import native
 
@@ -218,7 +218,7 @@ def _check(spark: Any, running: Any, sink: Timed, rows: int, queries: int) -> No
 
 
 def claim(rows: Rows) -> Claim:
-    """At 100 changes a second, beside no churn."""
+    """The effect of 100 changes a second, compared with no churn."""
     by_rate: Mapping[int, Row] = {int(row["changes per s"]): row for row in rows}
     hundred = by_rate[100]
     loss = 1 - hundred["of rows per s without"]

@@ -1,8 +1,8 @@
 """Final aggregation: every structure in one run, by our targets.
 
-FlatFIT's experiments 1 to 3 (one range, every range, memory), and what they leave out: the slowest
-slides, many keys in lockstep, and whole batches of many keys and queries. Every answer is checked.
-Seconds are of processor time, warm, the best of several; ratios are what counts.
+It has FlatFIT's experiments 1 to 3 (one range, every range, memory), and what they leave out: the
+slowest slides, many keys in lockstep, and whole batches of many keys and queries. Every answer is
+checked. Times are seconds of processor time, warm, the best of several; compare only ratios.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from weft.engine.finals.batch import Slices, WindowRequest, answer
 PICTURE = None
 KEYS, LOCKSTEP_WINDOW = 1_000, 256
 ONE_RANGE, EVERY_RANGE = 3.0, 10.0
-"""Times as fast as FlatFIT that `auto` should be: from 256 slices on, and at the widest."""
+"""Our targets for the speedup of `auto` over FlatFIT: from 256 slices on, and at the widest."""
 COPY_TARGET, LOCKSTEP_TARGET = 1.4e9, 600e6
 MINUTE = 60_000_000
 
@@ -66,7 +66,7 @@ def _copy_rate() -> float:
 
 
 def latency(rng: np.random.Generator, window: int, count: int) -> Iterator[Row]:
-    """Nanoseconds of single slides: what hides in an average; nothing where there is no clock."""
+    """Nanoseconds of single slides, which an average hides; empty if there is no usable clock."""
     timed = timed_slides()
     if timed is None:
         return
@@ -82,14 +82,14 @@ def latency(rng: np.random.Generator, window: int, count: int) -> Iterator[Row]:
             "p50 ns": float(p50),
             "p99.9 ns": float(p999),
             "max ns": float(spent.max()),
-            # The slide of a hundred windows that is slowest whatever else the machine does:
-            # turns of other processes are longer, and fall on other slides every time.
+            # The slide that is slowest in a hundred windows, whatever else the machine does:
+            # interruptions by other processes are longer, and hit other slides every time.
             "spike ns": spike(spent, window),
         }
 
 
 def lockstep(rng: np.random.Generator, copy_rate: float) -> Row:
-    """A thousand keys that slide together."""
+    """Measure a thousand keys that slide together."""
     window, batch = LOCKSTEP_WINDOW, 2 * LOCKSTEP_WINDOW
     values = rng.random((window + 1 + batch, KEYS))
     want = np.stack([sliding_max(values[:, key], window) for key in range(KEYS)], axis=1)
@@ -116,7 +116,7 @@ def lockstep(rng: np.random.Generator, copy_rate: float) -> Row:
 
 
 def batch(rng: np.random.Generator, rows: int) -> Row:
-    """A bucket of keys, fifty queries, three parts: the way batches on Spark take."""
+    """Measure a bucket of keys with fifty queries and three parts, as in batches on Spark."""
     keys = max(1, rows // 1_000)
     each = rows // keys
     layout = Slices(np.repeat(np.arange(keys), each), np.tile(np.arange(each), keys) * MINUTE)
@@ -137,7 +137,7 @@ def batch(rng: np.random.Generator, rows: int) -> Row:
     for found in answer(layout, parts, asks):
         answers += len(found)
     cold = thread_time() - start
-    for found in answer(layout, parts, asks):  # one key of each piece, by the definition
+    for found in answer(layout, parts, asks):  # check one key of each piece by definition
         at = len(found) // 2
         number = int(np.searchsorted(np.cumsum([n for _, n in found.asks]), at, side="right"))
         query = found.asks[number][0]
@@ -163,7 +163,7 @@ def batch(rng: np.random.Generator, rows: int) -> Row:
 
 
 def claim(rows: Rows) -> Claim:
-    """FlatFIT's gains beside the paper's, and how far our own targets were reached."""
+    """FlatFIT's gains compared with the paper's, and which of our own targets are met."""
     one, every, held = (
         [row for row in rows if row.get(name) is not None]
         for name in ("one range of", "every range to", "memory of")

@@ -12,11 +12,11 @@ from weft.query.query import Query
 
 SLIDES = (60, 120, 180, 240, 300, 360, 420, 480, 540, 600)
 SAMPLE = 3
-"""Plain queries run beside, spread over all."""
+"""The number of plain queries that are also run, spread evenly over all queries."""
 
 
 def point(rows: int, keys: int, asked: list[Query]) -> Row:
-    """Seconds to plan and to answer everything, and of the plain queries as a sample says."""
+    """Seconds to plan and to answer all queries, and of the plain queries, scaled from a sample."""
     with cached(stream(rows, keys)) as df:
         planned, (_, plan, answer) = timed(lambda: woven(df, asked, strategy="share_all"))
         answer()
@@ -38,14 +38,14 @@ def point(rows: int, keys: int, asked: list[Query]) -> Row:
 
 
 def asked(count: int, keys: int) -> list[Query]:
-    """Queries with slides of whole minutes and ranges of any seconds up to an hour."""
+    """Queries with slides of whole minutes and ranges of any whole seconds up to an hour."""
     found = queries(count, 5, slides=SLIDES, overlap=60, by=["k"] if keys > 1 else [])
     check(len(found) == count, f"only {len(found)} distinct windows")
     return found
 
 
 def told(rows: Rows, column: str) -> Claim:
-    """Time over the range of the column."""
+    """A sentence about how time grows over the range of a column."""
     first, last = rows[0], rows[-1]
     times = last[column] / first[column]
     slower = last["seconds"] / first["seconds"]

@@ -1,4 +1,4 @@
-"""A day's window every minute over many keys: what each micro-batch reads and writes."""
+"""A window of a day every minute over many keys: what each micro-batch reads and writes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from weft.query.window import Window
 
 BUCKET, SPARK = "24 h by 1 min, one bucket", "24 h by 1 min, through Spark"
 STEADY, MOST = 0.25, 0.5
-"""Parts of the state that a steady micro-batch may read: of a bucket, and through Spark."""
+"""Fractions of the state that a steady micro-batch may read: of a bucket, and through Spark."""
 
 
 def one_bucket(full: bool) -> Rows:
-    """A bucket without Spark, a micro-batch a minute; its traffic must be flat over the day."""
+    """Run a bucket without Spark, a micro-batch per minute; its traffic must stay flat all day."""
     keys, hours = (2_500, 36) if full else (500, 30)  # 10,000 keys are four buckets of 2,500
     traffic, held = bucket_traffic(keys, hours * 60)
     by_hour = [traffic[hour * 60 : hour * 60 + 60] for hour in range(hours)]
@@ -45,7 +45,7 @@ def one_bucket(full: bool) -> Rows:
 
 
 def bucket_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
-    """Traffic of every micro-batch of a bucket, one a minute, and the bytes that it then holds."""
+    """Traffic and size in bytes of a bucket after every micro-batch, one per minute."""
     from weft.algebra.part import Part
     from weft.engine.parcel import Parcel
     from weft.engine.preaggregate import Preaggregate
@@ -93,7 +93,7 @@ def bucket_traffic(keys: int, minutes: int) -> tuple[list[Any], int]:
 
 
 def through_spark(folder: Path, *, keys: int = 10_000, hours: int = 36) -> Rows:
-    """A day's window every minute through Spark: half an hour of every key to a micro-batch."""
+    """Run the window through Spark; each micro-batch has half an hour of rows of every key."""
     draw, minute, half = np.random.default_rng(0), 60 * SECOND, 30
     (folder / "in").mkdir(parents=True)
     for number in range(2 * hours):
@@ -116,7 +116,7 @@ def through_spark(folder: Path, *, keys: int = 10_000, hours: int = 36) -> Rows:
         <= MOST * statistics.mean(held for _, _, held in traffic[-12:]),
         "24 h through Spark: a micro-batch reads most of the state",
     )
-    # Every key has a row a minute, so a window has as many rows as minutes, up to a day's.
+    # Every key has a row per minute: a window has as many rows as minutes, up to a day.
     answers = session().read.parquet(str(folder / "day"))
     minutes = f"least(1440, (unix_micros(window.end) - {START}L) DIV {minute}L)"
     wrong = answers.where(f"n <> {minutes}").count()
@@ -142,7 +142,7 @@ def through_spark(folder: Path, *, keys: int = 10_000, hours: int = 36) -> Rows:
 
 
 def told(rows: Rows) -> list[str]:
-    """What the last micro-batches say, a sentence for each of the two ways that was run."""
+    """A sentence about the last micro-batches for each of the two ways that was run."""
     said = []
     for what in (BUCKET, SPARK):
         some: list[Row] = pick(rows, what=what)

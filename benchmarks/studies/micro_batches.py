@@ -1,4 +1,4 @@
-"""Micro-batches from files, by weft and by native queries, and how long each took."""
+"""Runs weft and native queries on micro-batches from files, and times each micro-batch."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ SPAN = 16 * 60 * SECOND
 """Event time of a micro-batch."""
 START = 1_700_000_000 * SECOND // (3600 * SECOND) * 3600 * SECOND
 FILES = 2
-"""Files of a micro-batch."""
+"""Files per micro-batch."""
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
 def write_batch(folder: Path, number: int, table: pa.Table) -> None:
-    """A micro-batch as two files, one for each of two cores, as two partitions of a topic."""
+    """Write a micro-batch as two files, one for each of two cores, like two topic partitions."""
     half = table.num_rows // FILES
     for part in range(FILES):
         path = folder / f"{number:04d}-{part}.parquet"
@@ -33,14 +33,14 @@ def write_batch(folder: Path, number: int, table: pa.Table) -> None:
 
 
 def session() -> Any:
-    """A Spark session on this machine's cores, or the one that runs."""
+    """The running Spark session, or a new one on this machine's cores."""
     from weft.spark.session import local_session, silent_children
 
     store = "spark.sql.streaming.stateStore."
     settings = {
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "OFF",
-        # The native queries keep their state as weft does.
+        # The native queries use the same state store as weft.
         f"{store}providerClass": ROCKSDB,
         f"{store}rocksdb.changelogCheckpointing.enabled": "true",
     }
@@ -63,7 +63,7 @@ def weft_run(
 ) -> tuple[float, float, Any]:
     """Seconds of a steady micro-batch and of one without input, and the status at the end.
 
-    Into `traffic` go the bytes read, written and held of every micro-batch.
+    `traffic` receives the bytes read, written and held by every micro-batch.
     """
     from weft.plan.time_axis import TimeAxis
     from weft.sinks import LongSink
@@ -88,7 +88,7 @@ def weft_run(
 
 
 def _follow(running: Any, traffic: list[Any]) -> None:
-    """Note what every micro-batch reads, writes and holds, until the stream ends."""
+    """Record what every micro-batch reads, writes and holds, until the stream ends."""
     batch = -1
     while not running.await_termination(0.05) or running.status().batch != batch:
         status = running.status()
@@ -98,7 +98,7 @@ def _follow(running: Any, traffic: list[Any]) -> None:
 
 
 def native_run(spark: Any, folder: Path, queries: list[Query], name: str) -> tuple[float, float]:
-    """The same of native streaming queries, started side by side; their times overlap."""
+    """The same for native streaming queries, which run concurrently; their times overlap."""
     from weft.plan.time_axis import TimeAxis
     from weft.spark.verify.native import native
 
@@ -124,7 +124,7 @@ def native_run(spark: Any, folder: Path, queries: list[Query], name: str) -> tup
 
 
 def steady_seconds(queries: list[Any]) -> tuple[float, float]:
-    """The median micro-batch after the first two; of several queries, the slowest of each."""
+    """The median micro-batch after the first two; with several queries, each counts its slowest."""
     by_batch: dict[int, list[float]] = {}
     empty: list[float] = []
     for query in queries:

@@ -13,17 +13,17 @@ from benchmarks.support.workloads import EXPERIMENTS
 
 PICTURE = None
 SHORT = 0.005
-"""Seconds below which a ratio says nothing."""
+"""Seconds below which a ratio is noise."""
 NEVER_SLOWER, HIGH_RATES = 0.67, 100.0
-"""Times as fast as F1: where either takes long, and in experiment 3 from lambda 1e4 on."""
+"""Target speedups over F1: where either takes long, and in experiment 3 from lambda 1e4 on."""
 MILLION = {"experiment 1": 2.0, "with fragments": 2.0, "heavy merging": 10.0}
-"""Seconds that a million queries may take."""
+"""The target for a million queries, in seconds."""
 PEAK = 1.0
-"""GiB that they may take."""
+"""The target for their memory, in GiB."""
 
 
 def run(full: bool) -> Rows:
-    """All methods must end with the same plan, and no optimisation may change it."""
+    """Run; all methods must find the same plan, and no optimisation may change it."""
     return noted(_rows(full))
 
 
@@ -39,10 +39,10 @@ def _rows(full: bool) -> Iterator[Row]:
 
 
 def claim(rows: Rows) -> Claim:
-    """How far our own targets were reached."""
+    """Which of our own targets are met."""
     said: list[str] = []
     points = _points(rows)
-    # Where f1 ran past its budget, it was at least so much slower, and how much is not known.
+    # Where f1 ran past its budget, it was at least this much slower; how much is not known.
     long = [
         at["exact"]
         for at in points.values()
@@ -97,7 +97,7 @@ def claim(rows: Rows) -> Claim:
 
 
 def _points(rows: Rows) -> dict[tuple[Any, ...], dict[str, Row]]:
-    """The methods' rows of every setting of the experiments."""
+    """For every setting of the experiments, the rows of all methods."""
     points: dict[tuple[Any, ...], dict[str, Row]] = {}
     for method in METHODS:
         for row in pick(rows, method=method):

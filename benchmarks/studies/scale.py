@@ -1,8 +1,8 @@
 """How far one machine goes: time, memory and state over rows, keys and queries; cores, executors.
 
-Each point runs in a process of its own with a heap of 5 GiB; the peak is that of the driver, its
-JVM and all Python workers together. A sample of queries is compared with plain Spark's by number
-of answers and by the sums of their counts and maxima.
+Each point runs in a separate process with a heap of 5 GiB; its peak memory is that of the driver,
+its JVM and all Python workers together. A sample of queries is compared with plain Spark by the
+number of answers and by the sums of their counts and maxima.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from benchmarks.support.memory import peak_memory
 
 PICTURE = Picture("size", ("seconds", "peak_gib"), panel="curve", log="xy", ylabel="seconds, GiB")
 MOST = 12.0
-"""GiB that every point may take."""
+"""Memory limit of every point, in GiB."""
 LIMIT = 1500.0
-"""Seconds that a point may take."""
+"""Time limit of a point, in seconds."""
 FILES = 20
 MICRO_BATCHES = 10
 
 
 def run(full: bool) -> Rows:
-    """The quick form goes a tenth as far."""
+    """Run all points; the quick form goes a tenth as far."""
     return noted(_rows(1 if full else 10))
 
 
@@ -64,7 +64,7 @@ def _rows(less: int) -> Iterator[Row]:
 
 
 class Place:
-    """Where rows, answers and checkpoints are; rows and plain answers are made once."""
+    """The folder of rows, answers and checkpoints; rows and plain answers are computed once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -104,7 +104,7 @@ class Place:
     def _rows(self, rows: int, keys: int) -> Path:
         folder = self.folder / f"rows-{rows}-{keys}"
         if not folder.exists():
-            for old in self.folder.glob("rows-*"):  # a hundred million are two gigabytes
+            for old in self.folder.glob("rows-*"):  # a hundred million rows are two gigabytes
                 subprocess.run(["rm", "-rf", str(old)], check=True)
             trial(
                 what="rows", master="local[2]", folder=str(folder), count=rows, keys=keys,
@@ -113,12 +113,12 @@ class Place:
         return folder
 
     def _expected(self, folder: Path, count: int, form: str) -> dict[str, Any]:
-        """What plain Spark answers to the first and the last query, and how long it takes."""
+        """Plain Spark's answers to the first and the last query, and its time."""
         key = (folder.name, count, form)
         if key not in self.expected:
             sample = ["q1", f"q{count}"]
             end = START + HOUR * SECOND
-            # The last row is a step before the hour's end; the watermark of a stream counts in
+            # The last row is a step before the hour's end; a stream's watermark is in
             # milliseconds.
             rows = int(folder.name.split("-")[1])
             latest = START + int((rows - 1) * (HOUR * SECOND / rows))
@@ -131,7 +131,7 @@ class Place:
 
 
 def trial(**options: Any) -> tuple[dict[str, Any], int]:
-    """What a trial tells, and the peak of its memory."""
+    """A trial's results and its peak memory."""
     command = [sys.executable, "-m", "benchmarks.studies.scale_trial", json.dumps(options)]
     process = subprocess.Popen(
         command, cwd=ROOT, env=os.environ | {"TZ": "UTC"}, stdout=subprocess.PIPE,
@@ -152,7 +152,7 @@ def trial(**options: Any) -> tuple[dict[str, Any], int]:
 
 
 def claim(rows: Rows) -> Claim:
-    """Every point is whole and within the memory."""
+    """Every point is complete and within the memory limit."""
     worst = max(row["peak_gib"] for row in rows)
     said = []
     for curve in dict.fromkeys(row["curve"] for row in rows):

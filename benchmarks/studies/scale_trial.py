@@ -1,6 +1,7 @@
-"""`python -m benchmarks.studies.scale_trial JSON`: one point of `scale`, in a process of its own.
+"""`python -m benchmarks.studies.scale_trial JSON`: runs one point of `scale`.
 
-So that its peak memory is its own. What it finds is printed as a line of JSON, the last one.
+It is a separate process so that its peak memory is that of the point. It prints its results as JSON
+in the last line.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ MINUTES = tuple(range(60, 601, 60))
 DELAY = 10
 """Seconds of the watermark's delay."""
 HEAP = "5g"
-"""Of the driver, in which everything runs: workers and RocksDB come on top."""
+"""Memory of the driver's JVM, in which all tasks run; workers and RocksDB take more."""
 
 
 def asked(count: int) -> list[Query]:
-    """Few queries with slides of ten minutes and more, or many with slides of whole minutes."""
+    """A few queries with slides of ten minutes or more, or many with slides of whole minutes."""
     few = count <= 10
     found = queries(count, 7, slides=SLIDES if few else MINUTES, overlap=6 if few else 60, by=["k"])
-    for number in range(len(found), count):  # beyond the windows that there are: other predicates
+    for number in range(len(found), count):  # when the windows are used up, vary the predicates
         one = found[number % 300]
         where = f"v >= {number // 300}"
         found.append(Query(f"q{number + 1}", one.aggs, one.window, where=where, by=["k"]))
@@ -37,7 +38,7 @@ def asked(count: int) -> list[Query]:
 
 
 def spark_session(master: str) -> Any:
-    """Spark as a user would start it for so much."""
+    """Spark with the settings that a user would choose for this size."""
     from weft.spark.session import local_session, silent_children
 
     store = "spark.sql.streaming.stateStore."
@@ -55,7 +56,7 @@ def spark_session(master: str) -> Any:
 
 
 def rows(spark: Any, folder: str, count: int, keys: int, files: int) -> dict[str, Any]:
-    """Write an hour of rows in order of time, in files of equal time; the first is read first."""
+    """Write an hour of rows to files of equal spans, with modification times in order of time."""
     import os
 
     step = HOUR * SECOND / count
@@ -71,7 +72,7 @@ def rows(spark: Any, folder: str, count: int, keys: int, files: int) -> dict[str
 
 
 def batch(spark: Any, folder: str, count: int) -> dict[str, Any]:
-    """All queries of a loom, every answer made and added up, from files to figures."""
+    """Run all queries of a loom on files, and sum up all answers."""
     import weft
 
     asking = asked(count)
@@ -87,7 +88,7 @@ def batch(spark: Any, folder: str, count: int) -> dict[str, Any]:
 
 
 def plain(spark: Any, folder: str, count: int, sample: list[str], closed: int) -> dict[str, Any]:
-    """The same of a sample by plain Spark, windows that end by `closed` only, one by one."""
+    """Run a sample one by one on plain Spark; sum up answers of windows that end by `closed`."""
     from weft.plan.time_axis import TimeAxis
     from weft.spark.verify.native import native
 
@@ -103,7 +104,7 @@ def plain(spark: Any, folder: str, count: int, sample: list[str], closed: int) -
 
 
 def stream(spark: Any, folder: str, count: int, at_once: int) -> dict[str, Any]:
-    """All queries on one stream of the same files, until they are read."""
+    """Run all queries on one stream of the same files until all are read."""
     from weft.plan.time_axis import TimeAxis
     from weft.sinks import LongSink, delivered_files
     from weft.spark.streaming.starting import start
@@ -150,14 +151,14 @@ def _shuffled(spark: Any) -> int:
 
 
 def _sums(frame: Any) -> dict[str, Any]:
-    """By query: how many answers, their counts and their maxima added up."""
+    """For each query, the number of answers, and the sums of their counts and maxima."""
     found = frame.groupBy("query").agg({"*": "count", "n": "sum", "hi": "sum"})
     rows = found.select("query", "count(1)", "sum(n)", "sum(hi)").collect()
     return {row[0]: [row[1], row[2], row[3]] for row in rows}
 
 
 def main(text: str) -> None:
-    """`what` is the function, the rest its arguments, `master` that of Spark."""
+    """Call the function `what` with the other arguments; `master` is Spark's."""
     given = json.loads(text)
     what, spark = given.pop("what"), spark_session(given.pop("master"))
     spark.range(10).count()

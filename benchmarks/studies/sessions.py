@@ -1,7 +1,7 @@
 """Sessions of 64 gaps on one stream, beside Spark's own session_window for one of them.
 
-Every key has bursts of rows with pauses of all lengths between them, so that every gap makes other
-sessions. Steady micro-batches are compared, and the answers of some gaps with Spark's own.
+Every key has bursts of rows with pauses of all lengths between them, so that every gap gives other
+sessions. The study compares steady micro-batches, and the answers of some gaps with Spark's own.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from weft.query.window import Session
 
 PICTURE = None
 TARGET = 3.0
-"""Times one native query's steady micro-batch that 64 gaps may take."""
+"""Target: 64 gaps take at most this many times one native query's steady micro-batch."""
 GAPS = 64
 STEP = 5
-"""Seconds from one gap to the next."""
+"""Seconds between neighbouring gaps."""
 SPAN = 600 * SECOND
-"""Event time of a micro-batch."""
+"""Event time in a micro-batch."""
 
 
 def asked(gap: int) -> Query:
-    """The sessions of one gap, in steps."""
+    """A query for the sessions of one gap, given in steps."""
     return Query(
         f"gap{gap}",
         aggs={"n": "count(*)", "total": "sum(x)", "hi": "max(x)"},
@@ -51,12 +51,12 @@ def run(full: bool) -> Rows:
 
 
 def feed(folder: Path, rows: int, keys: int, batches: int) -> None:
-    """Files of micro-batches; the last one closes every session."""
+    """Write the files of the micro-batches; the last one closes every session."""
     random = np.random.default_rng(0)
     (folder / "in").mkdir(parents=True)
     each = rows // keys
     for number in range(batches):
-        # Of every key, pauses of a mean that differs from key to key, up to about the largest gap.
+        # The mean of the pauses differs from key to key, up to about the largest gap.
         scale = np.linspace(0.02, 1.0, keys)[:, None] * STEP * GAPS * SECOND
         pauses = random.exponential(scale, (keys, each)) * (random.random((keys, each)) < 0.1)
         times = np.cumsum(pauses + random.exponential(0.05 * SECOND, (keys, each)), axis=1)
@@ -79,7 +79,7 @@ def feed(folder: Path, rows: int, keys: int, batches: int) -> None:
 
 
 def end_of(batches: int) -> int:
-    """When the row comes that closes every session before it."""
+    """The time of the row that closes every earlier session."""
     return START + batches * SPAN + 3600 * SECOND
 
 
@@ -110,7 +110,7 @@ def _rows(full: bool) -> Any:
 
 
 def _check(spark: Any, folder: Path, queries: list[Query], name: str, end: int) -> None:
-    """The sessions of the least and the largest gap, beside Spark's own over all rows."""
+    """Compare the sessions of the smallest and the largest gap with Spark's own over all rows."""
     from weft.plan.time_axis import TimeAxis
     from weft.spark.verify.native import native
 
@@ -126,7 +126,7 @@ def _check(spark: Any, folder: Path, queries: list[Query], name: str, end: int) 
 
 
 def claim(rows: Rows) -> Claim:
-    """The steady micro-batch of all gaps, beside that of one native query."""
+    """The steady micro-batch of all gaps, compared with that of one native query."""
     most = next(row for row in rows if row["gaps"] == GAPS)
     return Claim(
         f"none: sessions of {GAPS} gaps at most {TARGET:g}x of one native query",

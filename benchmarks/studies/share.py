@@ -29,21 +29,22 @@ WORKLOADS = {
 }
 QUICK, FULL = (16, 64), (16, 64, 256)
 TARGETS = {"A": 30.0, "B": 25.0, "C": 15.0, "C_low": 4.0}
-"""At 256 queries, against the better of the two plain ways."""
+"""Target speedups at 256 queries, over the better of the two plain ways."""
 AHEAD_OF_FILTERS, GROWTH, ONE_QUERY, PEAK = 3.0, 2.0, 1.3, 8.0
 ROUNDS = 8
-"""Of a single query and its plain form."""
+"""Target ratio of a single query's time to that of its plain form."""
 COLD = 2.0
-"""A union that takes so many times as long as its queries one by one is not run a second time."""
+"""A union that takes this many times as long as its queries one by one is not run again."""
 MANY_KEYS = {"rows": 10_000_000, "keys": 100_000, "queries": 50, "times": 5.0}
 PLAIN_STEP = 9
-"""Of the queries by many keys, one in so many is run plainly and compared (all would take an hour);
-what all would take is told by the windows that a row lies in. It shares no factor with the number
-of slides, so that the sample has long and short ones."""
+"""Of the queries by many keys, one in this many is run as plain Spark and compared, because all
+would take an hour; their total is estimated from the number of windows that contain a row. This
+number has no factor in common with that of the slides, so that the sample has slides of all
+lengths."""
 
 
 def run(full: bool) -> Rows:
-    """Every workload at every size, on trades in memory as in the paper; answers are compared."""
+    """Run every workload at every size, on trades in memory as in the paper; compare answers."""
     return noted(_rows(full))
 
 
@@ -57,13 +58,13 @@ def _rows(full: bool) -> Iterator[Row]:
 
 
 def compute(*frames: Any) -> None:
-    """Compute every row of some frames, one after the other, and throw them away."""
+    """Compute every row of some frames, one frame after the other, and discard them."""
     for df in frames:
         df.write.format("noop").mode("overwrite").save()
 
 
 def shared(df: Any, kind: str, count: int) -> Row:
-    """One workload at one size: weft, the plain ways, and whether they answer the same."""
+    """Time one workload at one size by weft and the plain ways, and compare their answers."""
     queries = workload(kind, count)
     loom = loom_of(df, queries)
     planned, plan = timed(loom.plan)
@@ -73,7 +74,7 @@ def shared(df: Any, kind: str, count: int) -> Row:
         check_answers(loom, plain, f"{kind} at {count} queries")
     each, _ = timed(lambda: compute(*frames))
     joined, _ = timed(lambda: compute(union(frames)))
-    if joined < COLD * each:  # else it will not be the better one when warm either
+    if joined < COLD * each:  # otherwise it will not be faster when warm either
         joined, _ = timed(lambda: compute(union(frames)))
     filters = None
     if kind == "B":
@@ -96,7 +97,7 @@ def shared(df: Any, kind: str, count: int) -> Row:
 
 @contextmanager
 def answers_of(queries: Sequence[Query], frames: Sequence[Any]) -> Iterator[Any]:
-    """The plain answers of all queries in one long table, kept in files while the block runs."""
+    """The plain answers of all queries in one long table, in files that exist within the block."""
     with TemporaryDirectory() as folder:
         for query, frame in zip(queries, frames, strict=True):
             tagged(query, frame).coalesce(1).write.mode("append").parquet(folder)
@@ -112,12 +113,12 @@ def check_answers(loom: Loom, plain: Any, what: str) -> None:
 
 
 def one_query(df: Any) -> Row:
-    """A single query: sharing must not cost where there is nothing to share."""
+    """Time a single query: where there is nothing to share, weft must not be slower."""
     queries = workload("A", 1)
     loom = loom_of(df, queries)
     plan = loom.plan()
     plain = native(df, loom.axis, queries[0])
-    # By turns, because the JVM still warms up: whoever came second would look the faster.
+    # Alternate, because the JVM is still warming up: the second one would seem faster.
     rounds = [
         (
             timed(lambda: compute(loom.run(plan=plan, persist=False).all()))[0],
@@ -137,7 +138,7 @@ def one_query(df: Any) -> Row:
 
 
 def many_keys(full: bool) -> Iterator[Row]:
-    """Many keys: at a tenth of the rows and at all of them, to see that time grows linearly."""
+    """Time many keys at a tenth of the rows and at all rows, to check that time grows linearly."""
     scale = 1.0 if full else 0.01
     rows, keys = int(MANY_KEYS["rows"] * scale), int(MANY_KEYS["keys"] * scale)
     for count in (rows // 10, rows):
@@ -147,10 +148,10 @@ def many_keys(full: bool) -> Iterator[Row]:
 
 
 def by_many_keys(df: Any, *, all_plain: bool) -> Row:
-    """Queries by symbol, once; plainly all of them, or as many as can be waited for.
+    """Run queries by symbol once, and as plain queries all of them or as many as time allows.
 
-    The answers are too many to be computed again for a comparison, so both ways are timed with
-    their totals behind them, and those are compared.
+    There are too many answers to compute them again for a comparison. So both ways are timed
+    together with totals over their answers, and these totals are compared.
     """
     queries = keyed(int(MANY_KEYS["queries"]))
     loom = loom_of(df, queries)
@@ -180,17 +181,17 @@ def by_many_keys(df: Any, *, all_plain: bool) -> Row:
 
 
 def windows_per_row(queries: Sequence[Query]) -> float:
-    """The copies of a row that plain Spark makes for some queries, which is what they cost."""
+    """How often plain Spark copies each row for some queries, which determines their cost."""
     return sum(query.window.range / query.window.slide for query in queries)
 
 
 def tagged(query: Query, frame: Any) -> Any:
-    """A plain query's rows with its name, as in weft's long table."""
+    """A plain query's rows, with the query's name as in weft's long table."""
     return frame.selectExpr(f"'{query.name}' AS query", "*")
 
 
 def totals(frame: Any) -> dict[str, tuple[int, int, float]]:
-    """Of each query: its rows, one hash over all that is exact in them, and the sum of `value`."""
+    """For each query, its rows, a hash over all exact columns, and the sum of `value`."""
     mixed = frame.selectExpr("query", "value", "xxhash64(window, symbol, n, hi) AS exact")
     found = mixed.groupBy("query").agg({"*": "count", "exact": "bit_xor", "value": "sum"})
     columns = ("count(1)", "bit_xor(exact)", "sum(value)")
@@ -198,12 +199,12 @@ def totals(frame: Any) -> dict[str, tuple[int, int, float]]:
 
 
 def same_totals(one: tuple[int, int, float], other: tuple[int, int, float]) -> bool:
-    """Equal, but for the order in which fractions were added."""
+    """Whether totals are equal, up to the order in which fractions were added."""
     return one[:2] == other[:2] and isclose(one[2], other[2], rel_tol=1e-9)
 
 
 def keyed(count: int) -> list[Query]:
-    """Queries by symbol, ranges to an hour, slides of 1 to 10 minutes."""
+    """Queries by symbol, with ranges up to an hour and slides of 1 to 10 minutes."""
     minute = 60_000_000
     return [
         Query(
@@ -217,7 +218,7 @@ def keyed(count: int) -> list[Query]:
 
 
 def claim(rows: Rows) -> Claim:
-    """How far our own targets were reached."""
+    """Which of our own targets are met."""
     by = {(row["workload"], row["queries"]): row for row in rows}
     most = max(row["queries"] for row in rows if row["workload"] == "A")
     times = {kind: by[kind, most]["times"] for kind in WORKLOADS}

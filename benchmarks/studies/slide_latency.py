@@ -1,4 +1,4 @@
-"""Nanoseconds of single slides, taken inside compiled code: what hides in an average."""
+"""Nanoseconds of single slides, which an average hides, measured inside compiled code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MONOTONIC = 1
 
 
 def spike(spent: npt.NDArray[np.int64], window: int) -> float:
-    """The median of the slowest slide of each stretch of a window and one."""
+    """The slowest slide in each run of window + 1 slides, and of these the median."""
     stretches = len(spent) // (window + 1)
     if stretches == 0:
         return float(spent.max())
@@ -107,7 +107,7 @@ def timed_slides() -> Callable[[Final, Float64, int], npt.NDArray[np.int64]] | N
                 queue, registers = cells["queue"], cells["registers"]
                 daba_slides(tag, queue, registers, blank, numbers, x, counts[0], out, part)
 
-        go(spent[:1])  # compiled now
+        go(spent[:1])  # compiles it
         go(spent)
         return spent
 

@@ -1,9 +1,9 @@
 """Small steady micro-batches: what a day by the minute reads, writes and takes, by structure.
 
-24 h by 1 minute and 1 h by 1 minute over the same keys, one minute of rows to a micro-batch, in one
-of two buckets and without Spark. The history is brought in by the hour; then each structure in turn
-takes the same state over. `blocks` gathers slices and totals, as every stream was answered before
-structures ran. Every micro-batch's answers are compared with those of `blocks`.
+Windows of 24 h and of 1 h slide by 1 minute over the same keys, with one minute of rows per
+micro-batch, in one of two buckets and without Spark. The history is loaded hour by hour; then each
+structure in turn starts from the same state. `blocks` gathers slices and totals, as streams did
+before they used structures. Every micro-batch's answers are compared with those of `blocks`.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ PICTURE = None
 STRUCTURES = (
     "blocks", "auto", "subtract", "flatfit", "two_stacks", "daba", "flatfat", "bint", "naive",
 )  # fmt: skip
-"""All but `shift`, which renews every suffix with every slide: a million combines to begin with."""
+"""All but `shift`, which updates every suffix at every slide: a million combines at the start."""
 STEADY = 12
 MINUTE = 60_000_000
-START = 1_700_006_400_000_000  # a full day
+START = 1_700_006_400_000_000  # midnight
 PARTS = {
     "exact": (Part("count"), Part("sum", ("x",))),
     "mixed": (Part("count"), Part("sum", ("y",)), Part("max", ("y",))),
@@ -53,7 +53,7 @@ class Memory(dict[str, bytes]):
 
 
 def program(parts: str, ranges: tuple[int, ...], finals: str) -> Program:
-    """One tree: windows of some minutes, every minute."""
+    """The program of one tree: windows of some lengths in minutes, every minute."""
     numbered = tuple(
         NumberedPart(at, part, (TYPES[part.args[0] if part.args else "count"],))
         for at, part in enumerate(PARTS[parts])
@@ -73,7 +73,7 @@ def program(parts: str, ranges: tuple[int, ...], finals: str) -> Program:
 
 @dataclass
 class Stream:
-    """A bucket's state, and how far its stream has come."""
+    """A bucket's state, and the position of its stream."""
 
     keys: int
     rows_per_minute: int
@@ -85,11 +85,11 @@ class Stream:
     seed: int = 0
 
     def copy(self) -> Stream:
-        """The same again."""
+        """An independent copy."""
         return replace(self, state=Memory(self.state))
 
     def rows(self, minutes: int) -> pa.RecordBatch:
-        """Rows of the next minutes: the same for every structure."""
+        """The rows of the next minutes, which are the same for every structure."""
         random = np.random.default_rng((self.seed, self.minute))
         count = self.rows_per_minute * minutes
         at = np.sort(random.integers(0, minutes * MINUTE, count)) + START + self.minute * MINUTE
@@ -103,7 +103,7 @@ class Stream:
         )
 
     def run(self, finals: str, minutes: int = 1) -> dict[str, Any]:
-        """One micro-batch; its traffic, seconds and a digest of its answers."""
+        """Run a micro-batch; return its traffic, its seconds and a digest of its answers."""
         plan = program(self.parts, self.ranges, finals)
         (tree,) = plan.stores
         (parcels,) = Preaggregate(plan)(iter([self.rows(minutes)]))
@@ -136,7 +136,7 @@ class Stream:
 
 
 def with_history(parts: str, *, keys: int, hours: int, ranges: tuple[int, ...]) -> Stream:
-    """A stream that has gone on for some hours, brought in by the hour."""
+    """A stream that has run for some hours of event time, an hour per micro-batch."""
     stream = Stream(keys, keys, ranges, parts, Memory())
     for _ in range(hours):
         stream.run("blocks", minutes=60)
@@ -162,7 +162,7 @@ def _rows(full: bool) -> Iterator[Row]:
 def _structure(
     stream: Stream, parts: str, keys: int, finals: str, expected: list[Row]
 ) -> Iterator[Row]:
-    first = stream.run(finals)  # the structure is made of the slices
+    first = stream.run(finals)  # builds the structure from the slices
     stream.run(finals)
     stream.run(finals)
     found = [stream.run(finals) for _ in range(2 if finals == "naive" else STEADY)]
@@ -189,7 +189,7 @@ def _structure(
 
 
 def claim(rows: Rows) -> Claim:
-    """`auto` beside what was there before, and beside the best structure."""
+    """`auto` compared with `blocks`, and with the best structure."""
     lines, shares, ratios = [], [], []
     for parts in PARTS:
         own = {row["finals"]: row for row in rows if row["parts"] == parts}

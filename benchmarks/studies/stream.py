@@ -30,8 +30,8 @@ from weft.query.window import Window
 
 PICTURE = None
 NATIVE, EMPTY, SLIDING = 2.0, 1.5, 10.0
-"""Our targets: times one native tumbling query that 256 shared ones may take, seconds of a
-micro-batch with no input, times of 256 shared queries that 16 native sliding ones take."""
+"""Our targets: the time of 256 shared queries relative to one native tumbling query; the seconds of
+a micro-batch without input; the time of 16 native sliding queries relative to 256 shared ones."""
 AGGS = {"n": "count(*)", "total": "sum(x)", "hi": "max(x)"}
 
 
@@ -95,7 +95,7 @@ def _streams(folder: Path, full: bool) -> Iterator[Row]:
 
 
 def claim(rows: Rows) -> Claim:
-    """How far our own targets were reached."""
+    """Which of our own targets are met."""
     weft = {row["queries"]: row for row in pick(rows, what="weft")}
     ratio = weft[256]["x_native"]
     empty = max(row["empty_batch_seconds"] for row in weft.values())
@@ -123,7 +123,7 @@ def claim(rows: Rows) -> Claim:
 
 
 def write_feed(folder: Path, batches: int, rows: int, keys: int = 100) -> None:
-    """Micro-batches of rows in order of time, spread over the keys."""
+    """Write micro-batches of rows in order of time, spread over the keys."""
     draw = np.random.default_rng(0)
     folder.mkdir(parents=True)
     for number in range(batches):
@@ -139,7 +139,7 @@ def write_feed(folder: Path, batches: int, rows: int, keys: int = 100) -> None:
 
 
 def check_answers(spark: Any, folder: Path, queries: list[Query], name: str) -> None:
-    """Some queries' rows must be those of the batch query, as far as windows are closed."""
+    """Check that some queries' closed windows have the same answers as the batch query."""
     from weft.plan.time_axis import TimeAxis
     from weft.spark.verify.native import native
 

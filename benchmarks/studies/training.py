@@ -23,14 +23,14 @@ DAYS = 60
 QUICK = {"rows": 200_000, "keys": 400, "spine": 20_000}
 FULL = {"rows": 10_000_000, "keys": 20_000, "spine": 1_000_000}
 SAMPLES = (5_000, 20_000)
-"""Spine rows that slow ways are run with: what the whole spine would take is told by a line through
-both times, so that what does not grow with the spine is counted once."""
+"""Numbers of spine rows for slow ways: a line through both times predicts the time for the whole
+spine, so that fixed costs are counted once."""
 TARGET = 10.0
-"""Times as fast as the better of Spark's own ways."""
+"""Target speedup over the better of Spark's own ways."""
 
 
 def run(full: bool) -> Rows:
-    """Every way on the same rows; answers of the first spine rows are compared."""
+    """Run every way on the same rows, and compare answers for the first spine rows."""
     return noted(_rows(FULL if full else QUICK))
 
 
@@ -61,13 +61,13 @@ def _rows(size: dict[str, int]) -> Iterator[Row]:
 
 
 def slow(name: str, size: dict[str, int], action: Any) -> Row:
-    """A way that may take hours: on samples of the spine, or on all of a small one."""
+    """Time a way that may take hours: on samples of the spine, or on all rows of a small one."""
     if size["spine"] <= QUICK["spine"]:
         return _row(name, size, timed(lambda: action(size["spine"]))[0], size["spine"])
     small, large = (timed(lambda m=most: action(m))[0] for most in SAMPLES)
     each = max(0.0, large - small) / (SAMPLES[1] - SAMPLES[0])
     whole = small + each * (size["spine"] - SAMPLES[0])
-    if whole < 10 * large:  # it can be waited for
+    if whole < 10 * large:  # short enough to run
         return _row(name, size, timed(lambda: action(size["spine"]))[0], size["spine"])
     return _row(name, size, whole, SAMPLES[1]) | {"measured_s": round(large, 2)}
 
@@ -79,7 +79,7 @@ def _row(way: str, size: dict[str, int], seconds: float, ran: int) -> Row:
 
 
 def events(rows: int, keys: int) -> pa.Table:
-    """Purchases of two months, in no order."""
+    """Purchases of two months, unordered."""
     draw = np.random.default_rng(0)
     return pa.table(
         {
@@ -93,7 +93,7 @@ def events(rows: int, keys: int) -> pa.Table:
 
 
 def asked(rows: int, keys: int) -> pa.Table:
-    """Labels of the second month."""
+    """The spine: labels in the second month."""
     draw = np.random.default_rng(1)
     at = START + draw.integers(30 * 86_400 * SECOND, DAYS * 86_400 * SECOND, rows)
     return pa.table(
@@ -107,7 +107,7 @@ def asked(rows: int, keys: int) -> pa.Table:
 
 
 def weft_way(spine: Any, df: Any) -> Any:
-    """A query for each range, all in one call."""
+    """weft: a query for each range, all in one call."""
     from weft.spark.training.training_set import training_set
 
     queries = [
@@ -118,7 +118,7 @@ def weft_way(spine: Any, df: Any) -> Any:
 
 
 def spark_once(spine: Any, df: Any) -> Any:
-    """One join over the longest range, and a FILTER for every shorter one."""
+    """Spark: one join over the longest range, with a FILTER for every shorter one."""
     from pyspark.sql import functions as F
 
     inside = (F.col("e.k") == F.col("s.k")) & (F.col("e.ts") < F.col("s.at"))
@@ -136,7 +136,7 @@ def spark_once(spine: Any, df: Any) -> Any:
 
 
 def spark_each(spine: Any, df: Any) -> Any:
-    """A join and an aggregation for each range, put side by side."""
+    """Spark: a join and an aggregation for each range, joined to one table."""
     from pyspark.sql import functions as F
 
     found = spine
@@ -159,7 +159,7 @@ def spark_each(spine: Any, df: Any) -> Any:
 
 @contextmanager
 def duckdb(rows: pa.Table, spine: pa.Table) -> Iterator[Any]:
-    """DuckDB with both tables of its own."""
+    """A DuckDB connection with both tables loaded."""
     try:
         import duckdb as engine
     except ModuleNotFoundError as error:
@@ -179,7 +179,7 @@ def duckdb(rows: pa.Table, spine: pa.Table) -> Iterator[Any]:
 
 
 def duckdb_once() -> str:
-    """The same as Spark's one join."""
+    """DuckDB: the same as Spark's one join."""
     outputs = []
     for hours in HOURS:
         recent = f"FILTER (WHERE e.ts >= s.at - INTERVAL {hours} HOURS)"
@@ -195,7 +195,7 @@ def duckdb_once() -> str:
 
 
 def duckdb_asof() -> str:
-    """Running totals, looked up at both ends of each range; of sums and counts only."""
+    """DuckDB: running totals, looked up at both ends of each range; sums and counts only."""
     totals = (
         "WITH instants AS (SELECT k, ts, count(*) AS n, sum(cents) AS total FROM events GROUP BY "
         "ALL), running AS (SELECT k, ts, sum(n) OVER w AS n, sum(total) OVER w AS total FROM "
@@ -214,7 +214,7 @@ def duckdb_asof() -> str:
 
 
 def compute(df: Any) -> None:
-    """Compute every row and throw it away."""
+    """Compute every row and discard it."""
     df.write.format("noop").mode("overwrite").save()
 
 
@@ -224,7 +224,7 @@ def in_order(table: pa.Table) -> pa.Table:
 
 
 def same(found: pa.Table, expected: pa.Table, what: str) -> None:
-    """Every value that a way gives against weft's: exactly, for nothing but maxima is a float."""
+    """Compare a way's values with weft's, exactly: the only floats are maxima."""
     check(found["id"].to_pylist() == expected["id"].to_pylist(), f"{what}: other spine rows")
     names = [name for name in expected.column_names if name.startswith("h")]
     compared = [name for name in names if name in found.column_names]
@@ -241,7 +241,7 @@ def _differ(one: pa.ChunkedArray, other: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def claim(rows: Rows) -> Claim:
-    """Against the better of Spark's own ways."""
+    """The speedup over the better of Spark's own ways."""
     seconds = {row["way"]: row["seconds"] for row in rows}
     plain = min(value for way, value in seconds.items() if way.startswith("spark"))
     times = plain / seconds["weft"]

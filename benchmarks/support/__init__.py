@@ -1,1 +1,1 @@
-"""What the benchmarks have in common: how they run, are kept, drawn and told."""
+"""Code that benchmarks share: to run them, and to store, draw and describe their results."""

@@ -1,4 +1,4 @@
-"""How many aggregations a plan does, counted as SIGMOD'06 counts them."""
+"""How many aggregations a plan performs, counted as in SIGMOD'06."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from weft.spark.loom import Loom
 
 
 def aggregations(loom: Loom, plan: Plan) -> dict[str, int]:
-    """Partial aggregations (rows taken into shards) and final ones (shards taken into windows).
+    """Partial aggregations (rows into shards) and final ones (shards into windows).
 
-    Unshared, every query takes in its own rows: those are counted beside. In trees with facets,
-    which the paper does not have, a row is taken in once for each.
+    Without sharing, every query aggregates its own rows; these are counted separately. In trees
+    with facets, which the paper does not have, a row is aggregated once per facet.
     """
     partial = final = unshared = faceted = 0
     for tree in plan.trees:
@@ -47,7 +47,7 @@ def aggregations(loom: Loom, plan: Plan) -> dict[str, int]:
 
 
 def counting(query: Query) -> Query:
-    """The query with a count of rows as its only aggregate."""
+    """The query, with a count of rows as its only aggregate."""
     return Query(
         query.name, aggs={"n": "count(*)"}, window=query.window, where=query.where, by=query.by
     )

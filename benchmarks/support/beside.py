@@ -1,4 +1,4 @@
-"""Engines that cannot be in one environment with weft: each in one of its own, in weft's cache."""
+"""Environments, in weft's cache, for engines that cannot be installed together with weft."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from benchmarks.support.harness import CannotRun
 from weft.spark.connectors import cache
 
 SECONDS = 900.0
-"""How long an installation may take."""
+"""Time limit of an installation."""
 
 
 def python_with(*wanted: str) -> Path:
-    """The Python of an environment that has these requirements, the first of which names it.
+    """The Python of an environment with these requirements; it is named after the first one.
 
-    Made with pip, as it is set up on the machine, if it is not there. Once whole, the folder bears
-    its name; until then it has another.
+    If it does not exist, it is created with the machine's pip, in a folder that is renamed once it
+    is complete.
     """
     folder = cache().parent / f"peer-{wanted[0].replace('==', '-')}"
     if not folder.exists():

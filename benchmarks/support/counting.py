@@ -1,4 +1,4 @@
-"""Aggregations of SIGMOD'06's strategies, counted from the rows without Spark."""
+"""The aggregations of SIGMOD'06's strategies, counted from the rows without Spark."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Int64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Counts:
-    """Partial and final aggregations; `shards` are the partials that the partial ones make."""
+    """Partial and final aggregations; `shards` is the number of partials that they produce."""
 
     partial: int
     final: int
@@ -35,7 +35,7 @@ def times(table: pa.Table) -> Int64:
 
 
 def satisfied(table: pa.Table, where: str | None) -> npt.NDArray[np.bool_]:
-    """Which rows a predicate of `weft.demo.trades.workload` takes: Member AND Value."""
+    """Which rows satisfy a predicate of `weft.demo.trades.workload` (Member AND Value)."""
     if where is None:
         return np.ones(table.num_rows, dtype=np.bool_)
     member, value = where.split(" AND ")
@@ -53,7 +53,7 @@ def satisfied(table: pa.Table, where: str | None) -> npt.NDArray[np.bool_]:
 
 
 def signatures(table: pa.Table, queries: Sequence[Query]) -> tuple[Int64, npt.NDArray[np.uint8]]:
-    """Per row the number of its fragment, and the queries of each fragment as a matrix of bits."""
+    """For each row, its fragment's number; and a Boolean matrix of fragments by queries."""
     wanted = list(dict.fromkeys(query.where for query in queries))
     bits = np.packbits(np.stack([satisfied(table, where) for where in wanted]), axis=0).T
     whole = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.shape[1]))).ravel()
@@ -64,7 +64,7 @@ def signatures(table: pa.Table, queries: Sequence[Query]) -> tuple[Int64, npt.ND
 
 
 def slices(windows: Sequence[Window], low: int, high: int, pieces: str = "pairs") -> Int64:
-    """The slice edges of these windows between two times, in order."""
+    """The slice edges of the windows between two times, in order."""
     edges: list[Int64] = []
     for window in windows:
         if pieces == "panes":
@@ -80,14 +80,14 @@ def slices(windows: Sequence[Window], low: int, high: int, pieces: str = "pairs"
 
 
 def windows_with(window: Window, start: Int64) -> Int64:
-    """In how many instances of a window a slice lies that starts there."""
+    """For slices that start at given times, how many instances of a window contain each."""
     since = (start - window.phase) % window.slide
     inside = (window.range - 1 - since) // window.slide + 1
     return np.where(since < window.range, inside, 0)
 
 
 def shared(table: pa.Table, queries: Sequence[Query], pieces: str = "pairs") -> Counts:
-    """Slices, fragments or shards, as the queries differ: all in one tree."""
+    """All queries in one tree, by slices, fragments or shards, depending on how they differ."""
     at = times(table)
     edges = slices([query.window for query in queries], int(at[0]), int(at[-1]), pieces)
     number, members = signatures(table, queries)
@@ -103,7 +103,7 @@ def shared(table: pa.Table, queries: Sequence[Query], pieces: str = "pairs") -> 
 
 
 def unshared(table: pa.Table, queries: Sequence[Query], pieces: str = "pairs") -> Counts:
-    """Every query by itself, from slices of its own."""
+    """Every query alone, from its own slices."""
     at = times(table)
     partial = final = made = 0
     known: dict[str | None, Int64] = {}

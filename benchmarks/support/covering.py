@@ -1,4 +1,4 @@
-"""FactorWindows' study: five ways to evaluate a set of windows, by cost per unit of time."""
+"""FactorWindows' study: the costs per unit of time of five ways to evaluate a set of windows."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from weft.plan.edges import edge_rate
 from weft.query.window import Window
 
 WAYS = ("BL", "UP", "SP", "WCG", "WCG-FW", "WCG-FW greedy")
-"""Baseline, unshared and shared pairs, the graph without and with factor windows as published,
-and with our greedy search after it."""
+"""The ways: baseline, unshared and shared pairs, the graph without factor windows, with them as
+published, and with our greedy search afterwards."""
 SETS = 10
 
 
@@ -56,7 +56,7 @@ def studied(
     full: bool,
     **options: int,
 ) -> Rows:
-    """Random sets from a generator, every way on each."""
+    """Price every way on random sets from a generator."""
     rows: Rows = []
     for number in range(10 * SETS if full else SETS):
         windows = make(seed=number, tumbling=tumbling, **options)
@@ -67,19 +67,19 @@ def studied(
 
 
 def gain(rows: Rows, slow: str, fast: str, **where: object) -> list[float]:
-    """Cost of one way over that of another, set by set."""
+    """For each set, the ratio of one way's cost to another's."""
     mine = pick(rows, **where)
     pairs = zip(pick(mine, way=slow), pick(mine, way=fast), strict=True)
     return [a["cost"] / b["cost"] for a, b in pairs]
 
 
 PANELS = Picture("set", "cost", "way", panel="tumbling", log="y", ylabel="cost per unit of time")
-"""General sets beside tumbling ones."""
+"""A picture of general sets next to tumbling ones."""
 PANEL_RATE = 100.0
 
 
 def both_kinds(make: Callable[..., Sequence[Window]], full: bool, **options: int) -> Rows:
-    """General and tumbling sets of one generator: ten of each, a hundred in the full form."""
+    """Price general and tumbling sets of one generator: ten each, a hundred in the full form."""
     return [
         row
         for tumbling in (False, True)

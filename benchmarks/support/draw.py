@@ -1,4 +1,4 @@
-"""From the rows of a benchmark to its picture: lines, bars or a map."""
+"""Draws the rows of a benchmark as lines, bars or a map."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from benchmarks.support.harness import Row, pick
 
 @dataclass(frozen=True)
 class Picture:
-    """How rows are drawn: `y` over `x`, a line for each value of `series`, a panel for each of
-    `panel`. Of several columns in `y`, each is a line of its own, named by its column."""
+    """How to draw rows: `y` over `x`, with a line for each value of `series` and a panel for each
+    value of `panel`. If `y` has several columns, each is a line named after its column."""
 
     x: str
     y: str | tuple[str, ...]
@@ -28,7 +28,7 @@ class Picture:
 
 
 def draw(picture: Picture, rows: Sequence[Row], title: str, path: Path) -> None:
-    """Draw the picture into an SVG file, whose bytes depend on the rows alone."""
+    """Draw the picture into an SVG file, whose bytes depend only on the rows."""
     from matplotlib import rc_context
 
     from weft.plot.canvas import finish, new_figure
@@ -89,7 +89,7 @@ def _curves(axes: Any, picture: Picture, rows: Sequence[Row]) -> None:
 
 
 def _map(axes: Any, picture: Picture, rows: Sequence[Row]) -> None:
-    """A field for every pair of `x` and `y`, coloured and named by `series`."""
+    """Draw a field for every pair of `x` and `y`, coloured and labelled by `series`."""
     from weft.plot.canvas import COLOURS
 
     assert isinstance(picture.y, str)

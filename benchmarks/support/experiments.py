@@ -1,4 +1,4 @@
-"""F1's experiments 1 to 5: planning time by every way of counting edges."""
+"""F1's experiments 1 to 5: planning time with every method of counting edges."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from benchmarks.support.planning import FULL_LIMITS, QUICK_LIMITS, point, warm_u
 from benchmarks.support.workloads import EXPERIMENTS
 
 SHORT = 0.002
-"""Seconds below which a ratio says nothing."""
+"""Seconds below which a ratio is noise."""
 PAPER = {1: (350, 790, "28%"), 2: (2200, 10_000, "18%"), 3: (3800, 16_000, "19%"),
          4: (14_000, 60_000, "18%"), 5: (5600, 16_000, "26%")}  # fmt: skip
-"""Table 2: Bit Set's runtime over F1's on average and at most, and what the GCD table gains."""
+"""Table 2: F1's speedup over Bit Set on average and at most, and the gain by the GCD table."""
 BEST = {1: (550, "1M"), 2: (800, "10K"), 3: (900, "1M"), 4: (2.25, "100"), 5: (40, "1")}
-"""Table 2: the best parameter that Bit Set and F1 reached."""
+"""Table 2: the largest parameter that Bit Set and F1 reached."""
 
 
 def measured(number: int, full: bool) -> Iterator[Row]:
-    """Every method on every setting of an experiment: the same plan, or a failure."""
+    """Run every method on every setting of an experiment; fail if their plans differ."""
     experiment = EXPERIMENTS[number - 1]
     limits = FULL_LIMITS if full else QUICK_LIMITS
     warm_up()
@@ -31,22 +31,22 @@ def measured(number: int, full: bool) -> Iterator[Row]:
 
 
 def picture(parameter: str) -> Picture:
-    """Seconds over the parameter, as in the paper; where a line ends, the budget was spent."""
+    """A picture of seconds by parameter, as in the paper; lines end where the budget was spent."""
     return Picture("value", "done_seconds", "method", panel="fragments", log="xy",
                    xlabel=parameter, ylabel="seconds of planning")  # fmt: skip
 
 
 def with_done(rows: Iterable[Row]) -> Rows:
-    """With a column of seconds for those that finished."""
+    """The rows, with a column of seconds that is empty for runs that did not finish."""
     return [row | {"done_seconds": row["seconds"] if row["status"] == "ok" else None}
             for row in rows]  # fmt: skip
 
 
 def speedups(rows: Rows) -> dict[str, list[float]]:
-    """Seconds of one method over those of another, point by point.
+    """For each point, the ratio of one method's seconds to another's.
 
-    A method that spent its budget would have taken longer: its ratio is at least so, and counts
-    only where it is above 1 already.
+    A method that spent its budget would have taken longer, so its ratio is a lower bound, which
+    counts only if it is above 1.
     """
     found: dict[str, list[float]] = {
         "bitset/f1": [], "f1/f1_table": [], "f1/exact": [], "bitset/exact": []
@@ -63,13 +63,13 @@ def speedups(rows: Rows) -> dict[str, list[float]]:
 
 
 def reached(rows: Rows, method: str) -> str:
-    """How many of the points a method planned within its budget."""
+    """How many points a method planned within its budget."""
     mine = pick(rows, method=method)
     return f"{len(pick(mine, status='ok'))} of {len(mine)}"
 
 
 def told(number: int, rows: Rows) -> Claim:
-    """The paper's line of Table 2 and ours."""
+    """The paper's row of Table 2, and ours."""
     average, most, gain = PAPER[number]
     times = speedups(rows)
     all_planned = all(row["status"] == "ok" for row in pick(rows, method="exact"))

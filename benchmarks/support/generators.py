@@ -11,17 +11,17 @@ from weft.errors import PlanError
 from weft.plan.coverage.relation import covers
 from weft.query.window import Window
 
-# A draw that cannot go on (nothing within the limits is covered) starts over this often.
+# How often a draw starts over if it cannot go on, because no window within the limits is covered.
 _STARTS = 200
 
 
 def random_windows(
     count: int, *, seed: int, slide_max: int = 50, overlap_max: int = 10, tumbling: bool = False
 ) -> tuple[Window, ...]:
-    """RandomGen: distinct windows, each with its slide from 2 .. slide_max and range a multiple.
+    """RandomGen: distinct windows with slides from 2 to slide_max and ranges that are multiples.
 
-    The range is a random one of `overlap_max` multiples of the slide, or the slide itself where
-    all windows tumble (algorithm 5). The paper does not say which limits it used.
+    The range is a random multiple of the slide up to `overlap_max`, or the slide itself if all
+    windows tumble (algorithm 5). The paper does not say which limits it used.
 
     >>> three = random_windows(3, seed=1, slide_max=9)
     >>> len(three), all(w.range % w.slide == 0 and 2 <= w.slide <= 9 for w in three)
@@ -45,8 +45,8 @@ def chain_windows(
     draw = _Draw(seed, slide_max, 1 if tumbling else overlap_max)
 
     def next_window(chosen: Sequence[Window]) -> Window | None:
-        # Tumbling windows at least double along a chain: leave room for those to come, as chance
-        # alone hardly ever does.
+        # Tumbling windows at least double along a chain: leave room for the later ones, which
+        # random draws hardly ever do.
         to_come = count - 1 - len(chosen) if tumbling else 0
         return draw.covered_by(chosen[-1:], slide_max >> to_come)
 
@@ -78,11 +78,12 @@ def graph_windows(
     overlap_max: int = 10,
     tumbling: bool = False,
 ) -> tuple[Window, ...]:
-    """RandomGraphGen: levels of windows, each covered by some of the level before (algorithm 6).
+    """RandomGraphGen: levels of windows, each covered by some of the previous level (algorithm 6).
 
-    `base` windows first, `growth` more on every further level, 2 + 4 + 6 as in the paper by
-    default; no window of a level covers another of it. Slides may grow by the same factor on every
-    level, up to `slide_max` on the last: a base as wide as that would leave no room below.
+    The first level has `base` windows, and each further level has `growth` more: by default
+    2 + 4 + 6, as in the paper. No window covers another one of its level. The limit of slides grows
+    by the same factor from level to level and is `slide_max` for the last: with that limit already
+    for the first, there would be no room for the later levels.
 
     >>> len(graph_windows(seed=1))
     12
@@ -111,8 +112,9 @@ class _Draw:
     def covered_by(self, upstream: Sequence[Window], slide_max: int | None = None) -> Window | None:
         """A window that all of `upstream` cover, if there is one within the limits.
 
-        Algorithm 5 where there is no upstream; else what repeating it until one is covered would
-        give, without the repeating: all pairs of slide and overlap that do are equally likely.
+        Without an upstream, this is algorithm 5. Otherwise it has the distribution of repeating
+        algorithm 5 until a window is covered, without repeating: all covered pairs of slide and
+        overlap are equally likely.
         """
         step = math.lcm(*(window.slide for window in upstream))
         longest = max((window.range for window in upstream), default=0)
@@ -130,7 +132,7 @@ class _Draw:
     def grown(
         self, count: int, draw: Callable[[Sequence[Window]], Window | None]
     ) -> tuple[Window, ...]:
-        """Distinct windows, each drawn in view of those before it."""
+        """Distinct windows, each drawn given the earlier ones."""
         for _ in range(_STARTS):
             chosen: dict[Window, None] = {}
             for _ in range(20 * count):
@@ -143,7 +145,7 @@ class _Draw:
         raise PlanError(self.stuck(f"count={count}"))
 
     def levels(self, sizes: Sequence[int], probability: float) -> tuple[Window, ...] | None:
-        """Levels of these sizes, or None where a level cannot be filled within the limits."""
+        """Levels of these sizes, or None if a level cannot be filled within the limits."""
         chosen: dict[Window, None] = {}
         above: tuple[Window, ...] = ()
         for depth, size in enumerate(sizes, start=1):
@@ -165,7 +167,7 @@ class _Draw:
         return tuple(chosen)
 
     def some_of(self, windows: Sequence[Window], probability: float) -> tuple[Window, ...]:
-        """Each of the windows with this probability, but at least one of them if there are any."""
+        """A random subset: each window with this probability, but at least one if there are any."""
         taken = tuple(w for w in windows if self.random.random() < probability)
         if windows and not taken:
             return (windows[int(self.random.integers(len(windows)))],)

@@ -1,4 +1,4 @@
-"""What a benchmark is, and how its rows are kept: one CSV each, with form, commit and machine."""
+"""The interface of benchmarks, and their results: a CSV each, with form, commit and machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Rows: TypeAlias = list[Row]
 ROOT = Path(__file__).resolve().parent.parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 RUN_COLUMNS = ("form", "seconds_in_all", "commit", "machine")
-"""Of every CSV, after its own columns: what is true of the whole run."""
+"""The last columns of every CSV, which describe the whole run."""
 
 
 class WrongAnswer(AssertionError):
@@ -31,7 +31,7 @@ class WrongAnswer(AssertionError):
 
 
 class CannotRun(RuntimeError):
-    """A benchmark lacks something, and says what."""
+    """A benchmark lacks something that it needs; the message says what."""
 
 
 def check(right: bool, said: str) -> None:
@@ -42,21 +42,21 @@ def check(right: bool, said: str) -> None:
 
 @dataclass(frozen=True)
 class Claim:
-    """One line of the table: what the paper has, what we have, and whether the shape holds."""
+    """One row of the table: the paper's result, ours, and whether the claim holds."""
 
     paper: str
     ours: str
     holds: bool
     ratio: float | None = None
-    """Our figure over the paper's, where both are one number and more is better."""
+    """The ratio of our number to the paper's, if both are single numbers and more is better."""
     comment: str = ""
     also: tuple[str, ...] = ()
-    """What else the rows say, a sentence each: shown after a run, and not in the table."""
+    """Further findings, a sentence each: shown after a run, but not in the table."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run of a benchmark gives."""
+    """The outcome of a run of a benchmark."""
 
     rows: Rows
     seconds: float
@@ -68,8 +68,8 @@ class Bench:
     """One of `BENCHES`: `run(full)` measures and checks, `claim(rows)` reads the rows.
 
     A row is a flat dict of JSON values, and rows may have different columns. A wrong answer ends
-    the run (`check`); a target that was missed is a claim that does not hold. The first line of the
-    module's docstring names the figure; `PICTURE` says how its rows are drawn, or is None.
+    the run (`check`); a missed target is a claim that does not hold. The first line of the module's
+    docstring is the title in docs/papers.md; `PICTURE` says how to draw the rows, or is None.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Bench:
 
     @property
     def folder(self) -> str:
-        """Where its file is, such as `figures.f1`."""
+        """The package of its module, such as `figures.f1`."""
         return ".".join(BENCHES[self.name].split(".")[1:-1])
 
     @property
@@ -92,26 +92,26 @@ class Bench:
         return RESULTS / f"{self.name}.csv"
 
     def measure(self, full: bool) -> Measured:
-        """Run it now; nothing is kept."""
+        """Run it now, and store nothing."""
         began = perf_counter()
         rows = self.module.run(full)
         return Measured(rows, perf_counter() - began, self.module.claim(_filled(rows)))
 
     def rows(self) -> Rows:
-        """The rows that its last run kept."""
+        """The rows that its last run stored."""
         if not self.file.exists():
             raise CannotRun(f"{self.file.name} is not there: python -m benchmarks run {self.name}")
         return load(self.file)
 
     def claim(self) -> Claim:
-        """What its last run says."""
+        """The claim by the rows of its last run."""
         found = self.module.claim(self.rows())
         assert isinstance(found, Claim)
         return found
 
 
 def machine() -> str:
-    """The machine, without its name: processor, cores, memory, Python."""
+    """A description of the machine without its name: processor, cores, memory, Python."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return (
         f"{platform.machine()}, {os.cpu_count()} cores, {memory:.0f} GiB, "
@@ -120,7 +120,7 @@ def machine() -> str:
 
 
 def commit() -> str:
-    """The commit that is checked out, with a plus where the code has been changed since."""
+    """The commit that is checked out, with a plus if the code has been changed since."""
 
     def git(*words: str) -> str:
         done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True)
@@ -145,19 +145,19 @@ def save(path: Path, rows: Rows, *, full: bool, seconds: float) -> None:
 
 
 def load(path: Path) -> Rows:
-    """Read what `save` wrote; numbers and truth values are such again."""
+    """Read what `save` wrote, with numbers and Booleans converted back from text."""
     with path.open(newline="", encoding="utf-8") as file:
         return [{name: _read(text) for name, text in row.items()} for row in csv.DictReader(file)]
 
 
 def _filled(rows: Rows) -> Rows:
-    """Rows that all have all columns, as they come back from a file."""
+    """The rows, all with all columns, as `load` returns them."""
     columns = dict.fromkeys(column for row in rows for column in row)
     return [columns | row for row in rows]
 
 
 def noted(rows: Iterable[Row]) -> Rows:
-    """All rows, each shown as it comes: a study of an hour must not be silent until its end."""
+    """Collect rows, printing each at once, so that a study of an hour shows its progress."""
     found: Rows = []
     for row in rows:
         shown = (f"{name}={value}" for name, value in row.items() if value is not None)

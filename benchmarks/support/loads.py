@@ -1,4 +1,4 @@
-"""Random workloads for Spark, and what every strategy takes on them."""
+"""Random workloads for Spark, and the time that every strategy takes on them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECOND = 1_000_000
 HOUR = 3600
 STRATEGIES = ("no_share", "share_all", "weave", "factor", "auto")
 REWRITE = ("factor",)
-"""Strategies that only Spark SQL runs."""
+"""Strategies whose plans only Spark SQL can run."""
 START = 1_700_000_000 // HOUR * HOUR * SECOND
 
 
@@ -38,7 +38,7 @@ def stream(rows: int, keys: int, seed: int = 0) -> pa.Table:
 def queries(
     count: int, seed: int, *, slides: Sequence[int], overlap: int, by: Sequence[str] = ()
 ) -> list[Query]:
-    """Distinct windows with slides in seconds from a list, ranges up to `overlap` times those."""
+    """Queries with distinct windows: slides from a list (seconds), ranges to `overlap` slides."""
     draw = np.random.default_rng(seed)
     found: dict[tuple[int, int], Query] = {}
     for _ in range(200 * count):
@@ -71,9 +71,9 @@ def random_load(seed: int) -> tuple[int, int, list[Query]]:
 
 
 def measured(rows: int, keys: int, asked: list[Query], strategies: Sequence[str]) -> Rows:
-    """What each strategy is predicted to take and takes, and the plain queries beside.
+    """The predicted and the measured time of each strategy, and the time of the plain queries.
 
-    Strategies that come to the same plan are timed once: what differs then is the machine.
+    Strategies that find the same plan are timed once, because times would only differ by noise.
     """
     found: Rows = []
     timed: dict[Any, float] = {}
@@ -99,7 +99,7 @@ def measured(rows: int, keys: int, asked: list[Query], strategies: Sequence[str]
                     "chose": plan.strategy,
                     "trees": len(plan.trees),
                     "seconds": timed[made],
-                    # Nanoseconds of one core per second of stream, over all of it.
+                    # Nanoseconds of one core per second of stream, times the length of the stream.
                     "predicted": plan.cost * span / 1e9,
                 }
             )
@@ -107,7 +107,7 @@ def measured(rows: int, keys: int, asked: list[Query], strategies: Sequence[str]
 
 
 def spearman(a: Sequence[float], b: Sequence[float]) -> float:
-    """The rank correlation of two sequences; ranks of ties are shared.
+    """The rank correlation of two sequences; ties have their mean rank.
 
     >>> round(spearman([1, 2, 3], [10, 20, 30]), 6), round(spearman([1, 2, 3], [3, 2, 1]), 6)
     (1.0, -1.0)

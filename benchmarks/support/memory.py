@@ -1,4 +1,4 @@
-"""How much memory a driver, its JVM and its Python workers hold, as Linux tells."""
+"""How much memory a driver, its JVM and its Python workers hold, as reported by Linux."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from threading import Event, Thread
 
 EVERY = 0.2
-"""Seconds between two looks at the peak."""
+"""Seconds between two samples."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Bytes; pages that processes share are split between them."""
+    """Bytes of memory; pages that processes share are split between them."""
 
     driver: int
     jvm: int
@@ -23,20 +23,20 @@ class Memory:
 
     @property
     def total(self) -> int:
-        """All of them together."""
+        """The sum over all processes."""
         return self.driver + self.jvm + self.workers
 
 
 @dataclass
 class Peak:
-    """The most that was seen."""
+    """The most memory seen so far."""
 
     bytes: int = 0
 
 
 @contextmanager
 def peak_memory(driver: int | None = None) -> Iterator[Peak]:
-    """Watch a process (this one if none is named) and what it started while the block runs.
+    """Monitor a process (default: this one) and its descendants while the block runs.
 
     >>> with peak_memory() as peak:
     ...     pass
@@ -60,7 +60,7 @@ def peak_memory(driver: int | None = None) -> Iterator[Peak]:
 
 
 def memory(driver: int | None = None) -> Memory:
-    """The memory of a process and of what it started.
+    """The memory of a process and its descendants.
 
     >>> memory().driver > 10_000_000
     True
@@ -77,7 +77,7 @@ def memory(driver: int | None = None) -> Memory:
 
 
 def _under(process: int) -> list[int]:
-    """The processes that a process started, and those that they did."""
+    """The descendants of a process."""
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,4 +1,4 @@
-"""A million queries planned, each workload in a process of its own to see its memory."""
+"""Planning a million queries; each workload runs in a separate process to measure its memory."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ WORKLOADS = {
     "with fragments": EXPERIMENTS[0].settings(True)[-1],
     "heavy merging": Setting(1_000_000, max_slide=5_000, rate=10_000, skew=0.5, max_overlap=10),
 }
-"""The last has 5,000 distinct edge sets, nearly all of which merge."""
+"""The workloads; the last has 5,000 distinct edge sets, nearly all of which merge."""
 
 
 def measured() -> Iterator[Row]:
-    """A row for each workload; edge rates are counted anew."""
+    """A row for each workload; edge rates are recounted."""
     for name, setting in WORKLOADS.items():
         command = [sys.executable, "-m", "benchmarks.support.million", json.dumps(asdict(setting))]
         done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
@@ -33,7 +33,7 @@ def measured() -> Iterator[Row]:
 
 
 def planned(setting: Setting) -> Row:
-    """Seconds of processor time, warm, and what the process held at most."""
+    """Plan a workload; return its processor seconds, warm, and the peak memory of the process."""
     table = setting.table()
     cost = LinearCost(setting.rate, 0.0, table.overlap)
     weave.search(table, cost)
@@ -47,7 +47,7 @@ def planned(setting: Setting) -> Row:
 
 
 def _peak() -> float | None:
-    """In GiB, where it is known: getrusage would answer with the parent's memory."""
+    """Peak memory in GiB, if known; getrusage would include the parent's memory."""
     status = Path("/proc/self/status")
     if not status.exists():
         return None

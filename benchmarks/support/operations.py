@@ -11,11 +11,11 @@ from weft.engine.finals import Counting, Final, make
 ONE = ("naive", "flatfat", "bint", "flatfit", "two_stacks", "daba")
 EVERY = ("naive", "flatfat", "bint", "flatfit", "shift")
 OPERATIONS = 100_000_000
-"""N of figures 9 and 11: operations that a machine does in a second."""
+"""N in figures 9 and 11: operations that a machine performs per second."""
 
 
 def counted(name: str, window: int, ranges: Sequence[int], slides: int) -> tuple[float, Final]:
-    """Operations per slide once the window is full, every answer checked."""
+    """Count operations per slide once the window is full, and check every answer."""
     counting = Counting(MAX)
     final = make(name, counting, capacity=window)
     values = [number * 7919 % 1009 for number in range(window + slides)]
@@ -35,14 +35,14 @@ def counted(name: str, window: int, ranges: Sequence[int], slides: int) -> tuple
 
 
 def single(name: str, window: int) -> Row:
-    """One range, over whole periods of FlatFIT."""
+    """Count with one range, over whole periods of FlatFIT."""
     slides = 2 * (window + 1)
     spent, final = counted(name, window, [window], slides)
     return _row(name, window, spent, final)
 
 
 def every(name: str, window: int) -> Row:
-    """All ranges from the window down to 1; what is the same at every slide needs few of them."""
+    """Count with all ranges from the window down to 1; with constant costs, few slides suffice."""
     slides = 8 if name in ("naive", "shift") else window + 1
     spent, final = counted(name, window, range(window, 0, -1), slides)
     return _row(name, window, spent, final)
@@ -59,19 +59,19 @@ def _row(name: str, window: int, spent: float, final: Final) -> Row:
 
 
 def one_range(full: bool) -> Rows:
-    """Every structure with one range, at every window."""
+    """Count every structure with one range, for every window."""
     sizes = (2, 4, 8, 16, 32, 64, 128, 256, *((512, 1024) if full else ()))
     return [single(name, n) for n in sizes for name in ONE]
 
 
 def every_range(full: bool) -> Rows:
-    """Every structure with every range, at every window."""
+    """Count every structure with every range, for every window."""
     sizes = (2, 4, 8, 16, 32, 64, *((128, 256) if full else ()))
     return [every(name, n) for n in sizes for name in EVERY]
 
 
 def order(rows: Rows, names: Sequence[str], column: str, paper: str) -> Claim:
-    """The order of the structures at the longest window: few operations, or much throughput."""
+    """The order of the structures at the longest window, by operations or by throughput."""
     most = max(row["window"] for row in rows)
     at = {name: one(rows, window=most, structure=name)[column] for name in names}
     ranked = [at[name] for name in ("flatfit", "flatfat", "naive")]

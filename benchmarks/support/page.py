@@ -1,4 +1,4 @@
-"""The table and the pictures of docs/papers.md, written from the CSVs and from nothing else."""
+"""Writes the table and the pictures of docs/papers.md from the CSVs only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEADINGS = {
     "studies": "Beyond the papers",
     "peers": "Peers",
 }
-"""Of the benchmarks in each folder."""
+"""The heading for the benchmarks in each folder."""
 HEADLINES = {
     "team": "one query, ten mixed ones as a team has them, and windows by the dozen, in a batch",
     "sigmod06_figure13": "256 queries whose windows differ, against one by one on Spark",
@@ -39,11 +39,11 @@ HEADLINES = {
     "peers_batch": "sliding windows by key in a batch, beside other engines",
     "peers_stream": "the same on a stream",
 }
-"""What the papers claim first, and what we add: the table of the README."""
+"""The rows of the README's table: the papers' main claims, and what we add."""
 
 
 def draw_all(benches: Sequence[Bench], folder: Path = PICTURES) -> list[Path]:
-    """A picture of every benchmark that has one and was run."""
+    """Draw every benchmark that has a picture and has been run."""
     drawn = []
     folder.mkdir(parents=True, exist_ok=True)
     for bench in benches:
@@ -54,7 +54,7 @@ def draw_all(benches: Sequence[Bench], folder: Path = PICTURES) -> list[Path]:
 
 
 def write_page(text: str, page: Path = PAGE) -> None:
-    """Put a text between the markers of a page."""
+    """Replace the text between the markers of a page."""
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     page.write_text(f"{before}{BEGIN}\n{text}{END}{after}", encoding="utf-8")
@@ -75,7 +75,7 @@ def _line(*cells: str) -> str:
 
 
 def section(benches: Sequence[Bench]) -> str:
-    """What stands between the markers."""
+    """The text between the markers."""
     done = [bench for bench in benches if bench.file.exists()]
     claims = {bench.name: bench.claim() for bench in done}
     held = sum(claim.holds for claim in claims.values())

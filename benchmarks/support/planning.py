@@ -1,9 +1,9 @@
-"""How long planning takes by every way of counting edges, in one run, and what it takes.
+"""How long planning takes with every method of counting edges, in one run, and the work it does.
 
-`bitset`, `f1` and `f1_table` go through WeaveShare as published, with its cost lookup, and with
-two gifts that its authors did not have: queries with equal edges are collapsed first, and the
-lookup table keeps the best of each row. `exact` is `weave`. All break ties by the same rule, so
-they must end with the same plan.
+`bitset`, `f1` and `f1_table` run WeaveShare as published, with its cost lookup and two improvements
+that its authors did not have: queries with equal edges are merged first, and the lookup table keeps
+the best of each row. `exact` is `weave`. All break ties by the same rule, so they must find the
+same plan.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from weft.query.table import WindowTable
 
 METHODS = ("bitset", "f1", "f1_table", "exact")
 FIGURE_14 = Setting(250, max_slide=16, rate=100, skew=0.7, max_overlap=10)
-"""WeaveShare section 8.4; the paper does not say which slides it had."""
+"""The setting of WeaveShare section 8.4; the paper does not say which slides it used."""
 
-_LONG = 0.2  # what takes longer is measured once
+_LONG = 0.2  # longer runs are measured once
 QUICK_LIMITS = {"bitset": 3 * 10**8, "f1": 2 * 10**7, "f1_table": 2 * 10**7}
 FULL_LIMITS = {"bitset": 3 * 10**10, "f1": 2 * 10**9, "f1_table": 2 * 10**9}
 
 
 @dataclass(frozen=True)
 class Run:
-    """How long a method took, and what it found."""
+    """How long a method took, and the plan that it found."""
 
     seconds: float
     grouping: Grouping | None
-    """None where the method ran past its budget; the seconds are those until then."""
+    """None if the method ran past its budget; the seconds are those until then."""
 
 
 def point(head: Row, setting: Setting, limits: dict[str, int]) -> Rows:
-    """All methods on one workload; plans that differ where they must not are an error.
+    """Run all methods on one workload; plans that must be the same and differ are an error.
 
-    Seconds are of processor time, warm, the best of a few where they are short. `faster` is how
-    many times faster than `f1`; where `f1` ran past its budget, it is at least that.
+    Times are seconds of processor time, warm, and if short the best of a few. `faster` is the
+    speedup over `f1`; where `f1` ran past its budget, it is a lower bound.
     """
     table = setting.table()
     cost = LinearCost(setting.rate, 0.0, table.overlap)
@@ -101,7 +101,7 @@ def _measure(method: str, table: WindowTable, cost: LinearCost, limits: dict[str
 def compared(
     name: str, runs: dict[str, Run], table: WindowTable, cost: LinearCost
 ) -> dict[str, str]:
-    """Fail on plans that differ where they must not; say why others differ, by method."""
+    """Fail if plans differ that must be the same; for others, return why they differ, by method."""
     exact = runs["exact"].grouping
     assert exact is not None  # it has no budget to run past
     check_rates(table, cost, exact, f"{name}: exact")
@@ -129,7 +129,7 @@ def compared(
 
 
 def figure_14(full: bool) -> Iterator[Row]:
-    """The paper's three optimisations, one after the other; they must not change the plan."""
+    """Add the paper's three optimisations one by one; they must not change the plan."""
     setting = FIGURE_14 if full else replace(FIGURE_14, queries=80)
     table = setting.table()
     cost = LinearCost(setting.rate, 0.0, table.overlap)
@@ -167,7 +167,7 @@ def warm_up() -> None:
         table = setting.table()
         cost = LinearCost(setting.rate, 0.0, table.overlap)
         for method in METHODS:
-            with suppress(BudgetError):  # what ran past it has been compiled
+            with suppress(BudgetError):  # even then, the code has been compiled
                 weave_paper.search(table, cost, edges=method, limit=10**6)
         weave.search(table, cost)
         weave.search(table, LinearCost(1e-3, 0.0, table.overlap))

@@ -27,7 +27,7 @@ def costs(rate: float, full: bool) -> Rows:
                         "times_weave": plan.cost / weave.cost,
                         "search_s": plan.seconds,
                     }
-                    cheap = policy == "local_search"  # which may find something cheaper
+                    cheap = policy == "local_search"  # it may find something cheaper
                     check(
                         cheap or plan.cost >= weave.cost * 0.98,
                         f"{policy} is far cheaper than weave at {queries} queries",
@@ -37,7 +37,7 @@ def costs(rate: float, full: bool) -> Rows:
 
 
 def told(rows: Rows, paper: str) -> Claim:
-    """How far the others are behind at 1,000 queries."""
+    """A sentence about how much more the other policies cost at 1,000 queries."""
     times = {
         policy: one(rows, fragments=False, queries=1000, policy=policy)["times_weave"]
         for policy in ALL

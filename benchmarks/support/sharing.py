@@ -1,4 +1,4 @@
-"""SIGMOD'06 figures 13 to 16 on Spark: the shared plan against the plain queries."""
+"""SIGMOD'06 figures 13 to 16 on Spark: the shared plan compared with the plain queries."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ QUICK, FULL = (4, 16), (16, 32, 64, 128, 256)
 REGULAR = (16, 36, 64, 144, 256)
 """The paper's sizes of workload C: squares."""
 ALONE = 16
-"""Queries up to which each is given a tree of its own, too: each is a job of its own."""
+"""Up to this many queries, one tree per query is measured too; each tree is a separate job."""
 UNION = 64
-"""Queries up to which their union is run: planning and compiling it takes a minute there."""
+"""Up to this many queries, their union is run; planning and compiling it then takes a minute."""
 PICTURE = Picture("queries", "seconds", "strategy", log="xy")
 
 
 def measured(kind: str, full: bool) -> Rows:
-    """Every strategy at every size; answers compared, aggregations counted in two ways."""
+    """Run every strategy at every size; compare answers, and count aggregations in two ways."""
     table = market().joined() if full else market(60_000).joined()
     rows: Rows = []
     with cached(table) as df:
@@ -50,7 +50,7 @@ def measured(kind: str, full: bool) -> Rows:
                     f"{kind} at {count}: {shards} on Spark, {again} counted from the rows",
                 )
             rows.append(row)
-            # Warm, as weft is: the smaller workloads' queries have been compiled by now.
+            # Warm, as for weft: the queries of smaller workloads have been compiled by now.
             plain = plainly(df, queries)
             seconds, expected = timed(plain) if count > ALONE else best(plain, repeats=1)
             rows.append(head | {"strategy": "plain, one by one", "seconds": seconds})
@@ -64,7 +64,7 @@ def measured(kind: str, full: bool) -> Rows:
 
 
 def _other(df: object, kind: str, queries: list, head: Row, full: bool) -> Rows:  # type: ignore[type-arg]
-    """What else a user might write."""
+    """Other forms that a user might write."""
     axis = loom_of(df, queries[:1]).axis
     rows: Rows = []
     if full and len(queries) <= UNION:
@@ -79,7 +79,7 @@ def _other(df: object, kind: str, queries: list, head: Row, full: bool) -> Rows:
 
 
 def told(rows: Rows, paper: str, times: float) -> Claim:
-    """The queries one by one, which is what the paper compares with, over weft at the most."""
+    """The largest speedup of weft over the queries one by one, the paper's baseline."""
     most = max(row["queries"] for row in rows)
     at = {row["strategy"]: row["seconds"] for row in pick(rows, queries=most)}
     plain = {name: value for name, value in at.items() if name.startswith("plain")}
@@ -104,7 +104,7 @@ def told(rows: Rows, paper: str, times: float) -> Claim:
 
 
 def _grows(rows: Rows) -> bool:
-    """Whether the gain grows with queries, as in the papers' figures."""
+    """Whether the gain grows with the number of queries, as in the paper's figures."""
     gains = [
         one(rows, queries=n, strategy="plain, one by one")["seconds"]
         / one(rows, queries=n, strategy="weft")["seconds"]

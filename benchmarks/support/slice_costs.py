@@ -1,4 +1,4 @@
-"""What each way to find a row's slice costs on Spark: how `MEASURED` of weft's was found.
+"""What each slicing method costs on Spark; weft's `MEASURED` costs come from here.
 
 from benchmarks.support.slice_costs import slice_costs
 slice_costs(spark)
@@ -21,10 +21,10 @@ _SHORT, _LONG = 1 << 10, 1 << 16
 
 
 def slice_costs(spark: SparkSession, rows: int = 2_000_000, repeats: int = 5) -> SliceCosts:
-    """Measure what each way to slice costs on this session; takes a minute or two.
+    """Measure what each slicing method costs in this session; takes a minute or two.
 
-    Every way is timed `repeats` times in turn with the others, and its best time counts, less
-    that of the same aggregation without slices: other work on the machine only ever adds.
+    The methods are timed in turn, `repeats` times each. The best time counts, because other work on
+    the machine can only add to it; the time of the same aggregation without slices is subtracted.
     """
     df = spark.range(0, rows, 1, 2).selectExpr("id * 3001 AS t").cache()
     df.count()
@@ -57,7 +57,7 @@ def _edges(count: int) -> TreeEdges:
 
 
 def tabled(entries: int) -> TreeEdges:
-    """Edges whose table has so many entries, a power of two."""
+    """Edges whose table has a given number of entries, a power of two."""
     return TreeEdges([(2000, 1000 * entries), (1000, 2000), (0, 8000)])
 
 

@@ -1,4 +1,4 @@
-"""Timing on Spark: weft and the plain queries on the same cached rows, answers compared."""
+"""Times weft and the plain queries on Spark, on the same cached rows, and compares answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from weft.spark.session import local_session, silent_children
 from weft.spark.verify.native import native
 
 SECONDS = "WEFT_BENCH_SECONDS"
-"""Where it is set, studies of many points stop after so long, and go on at the next run."""
+"""The variable that limits the time of studies with many points; the next run continues them."""
 
 
 def session() -> Any:
@@ -36,7 +36,7 @@ def session() -> Any:
 
 @contextmanager
 def cached(table: pa.Table) -> Iterator[Any]:
-    """A table as a cached DataFrame; through a file, which Spark reads far faster than a call."""
+    """A table as a cached DataFrame, read from a file: far faster than createDataFrame."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         pq.write_table(table, path)
@@ -57,7 +57,7 @@ def loom_of(df: Any, queries: Sequence[Query]) -> Loom:
 
 
 def time_left() -> Callable[[], bool]:
-    """Whether a study may begin another point."""
+    """A function that says whether a study has time for another point."""
     began, most = perf_counter(), float(os.environ.get(SECONDS, "inf"))
     return lambda: perf_counter() - began < most
 
@@ -70,24 +70,24 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def best(action: Callable[[], Any], repeats: int = 2) -> tuple[float, Any]:
-    """The best time of an action that has been run once before, and what it returned."""
+    """The best time of an action after a first run to warm up, and what it returned."""
     action()
     runs = [timed(action) for _ in range(repeats)]
     return min(seconds for seconds, _ in runs), runs[0][1]
 
 
 def woven(df: Any, queries: Sequence[Query], **options: Any) -> tuple[Any, Any, Callable[[], Any]]:
-    """A loom, its plan, and what collects every answer by it as an Arrow table."""
+    """A loom, its plan, and a function that collects all its answers as an Arrow table."""
     loom = loom_of(df, queries)
     plan = loom.plan(**options)
     return loom, plan, lambda: loom.run(plan=plan, persist=False).all().toArrow()
 
 
 def plainly(df: Any, queries: Sequence[Query]) -> Callable[[], list[pa.Table]]:
-    """What collects the answers of the plain queries, one after the other.
+    """A function that collects the answers of the plain queries, one after the other.
 
-    Every time from new frames: a frame that was collected before keeps its plan, and Spark skips
-    the stages whose shuffles are still there, which is to skip reading the rows.
+    Each call makes new frames: a frame that was collected before keeps its plan, and Spark would
+    skip the stages whose shuffle files still exist, and so not read the rows again.
     """
     axis = loom_of(df, queries).axis
     return lambda: [native(df, axis, query).toArrow() for query in queries]
@@ -96,9 +96,9 @@ def plainly(df: Any, queries: Sequence[Query]) -> Callable[[], list[pa.Table]]:
 def compare(
     found: pa.Table, expected: Sequence[pa.Table], queries: Sequence[Query], what: str
 ) -> int:
-    """Every answer of weft against the plain ones, floats to nine digits; how many there are.
+    """Compare weft's answers with the plain ones, floats to nine digits; return their number.
 
-    Plain answers are one table per query, in the order of the queries.
+    The plain answers are one table per query, in the order of the queries.
     """
     mine = by_value(found, "query")
     count = 0
@@ -122,7 +122,7 @@ def compare(
 
 
 def by_value(table: pa.Table, column: str) -> dict[Any, pa.Table]:
-    """The rows of a table by the value in one column."""
+    """Split a table by the values in one column."""
     codes = table[column].combine_chunks().dictionary_encode()
     return {
         value: table.filter(pc.equal(codes.indices, number))
@@ -140,7 +140,7 @@ def _sorted(table: pa.Table, query: Query) -> pa.Table:
 
 
 def _different(ours: pa.ChunkedArray, theirs: pa.ChunkedArray) -> npt.NDArray[np.intp]:
-    """Where two columns differ, floats by more than the last digits."""
+    """Where two columns differ; floats must differ by more than the last digits."""
     if pa.types.is_floating(theirs.type):
         close = np.isclose(ours.to_numpy(), theirs.to_numpy(), 1e-9, 0.0, equal_nan=True)
         return np.flatnonzero(~close)

@@ -1,6 +1,6 @@
-"""Slides per second and bytes of every structure, on doubles, with MAX; every answer checked.
+"""Slides per second and bytes of every structure, for MAX over doubles; every answer is checked.
 
-FlatFIT's experiments 1 to 3. Seconds are of processor time, warm, the best of several.
+These are FlatFIT's experiments 1 to 3. Times are seconds of processor time, warm, best of several.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def max_op() -> NumberOp:
 
 
 def best_of(work: Callable[[], Any], enough: float = 0.05, most: int = 12) -> float:
-    """Processor seconds of the fastest run, after one to warm up; long ones are run less often."""
+    """Processor seconds of the fastest run after a warm-up; long runs are repeated less often."""
     work()
     best, spent, runs = np.inf, 0.0, 0
     while runs < 3 or (spent < 6 * enough and runs < most):
@@ -51,7 +51,7 @@ def best_of(work: Callable[[], Any], enough: float = 0.05, most: int = 12) -> fl
 
 
 def sliding_max(values: Float64, window: int) -> Float64:
-    """The maximum of the newest `window` values at every position, by doubling."""
+    """The maximum of the newest `window` values at every position, computed by doubling."""
     result: Float64 = values.copy()
     have = 1
     while have < window:
@@ -65,10 +65,10 @@ def filled(name: str, values: Float64, window: int, ranges: int = 1) -> Final | 
     """A structure whose window is full."""
     final = sliding(name, max_op(), capacity=window, ranges=ranges)
     counts: Any = window if ranges == 1 else np.arange(1, window + 1)[None]
-    if name == "naive":  # whose answers over a long window take for ever, and leave no trace
+    if name == "naive":  # its answers over a long window take very long and store nothing
         counts = 1
     fill = window + 1 if ranges == 1 else window
-    for low in range(0, fill, 1 << 16):  # by parts: all answers of a long fill need not be held
+    for low in range(0, fill, 1 << 16):  # in parts, so as not to hold all answers in memory
         part = values[low : min(fill, low + (1 << 16))]
         slides(final, (part,), counts, hold=window)
     return final
@@ -130,7 +130,7 @@ def every_range(rng: np.random.Generator, windows: Iterable[int]) -> Iterator[Ro
 
 
 def every_range_wide(rng: np.random.Generator, windows: Iterable[int]) -> Iterator[Row]:
-    """Experiment 2 where answers at every slide while the window fills take too long."""
+    """Experiment 2 for windows so wide that answering while they fill would take too long."""
     for window in windows:
         rates: dict[str, float] = {}
         most = max(8, 2**17 // window)

@@ -1,7 +1,7 @@
 """WeaveShare's workloads and the plans that its figures compare.
 
-The paper does not say which slides it drew from. Ours are 1 to 1,000 half seconds, with which its
-own figure 8 comes out closest (250 queries at 50 rows/s: 20% of Shared, ours 19%).
+The paper does not say which slides it drew from. Ours are 1 to 1,000 half seconds, which reproduce
+its figure 8 most closely (250 queries at 50 rows/s: 20% of Shared in the paper, 19% here).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from weft.plan.search.rates import Rates
 from weft.query.table import WindowTable
 
 UNITS = 2
-"""Units of slides in a second."""
+"""Units of slides per second."""
 ALL = ("no_share", "share_all", "random", "insert_then_weave", "local_search", "weave")
 LOW, MEDIUM, HIGH = 50, 300, 10_000
 """Rows per second (section 7.1)."""
@@ -47,14 +47,14 @@ def workload(
     skew: float = 0.6,
     fragments: bool = False,
 ) -> tuple[WindowTable, LinearCost]:
-    """The paper's generator at so many rows per second, and its cost model."""
+    """A workload by the paper's generator at a rate in rows per second, and the cost model."""
     setting = Setting(queries, 1_000, rate / UNITS, skew, overlap, fragments=fragments)
     table = setting.table(seed)
     return table, LinearCost(setting.rate, 0.0, table.overlap)
 
 
 def priced(strategy: str, table: WindowTable, cost: LinearCost, **options: Any) -> Priced | None:
-    """What a strategy finds, its edge rates counted anew; None where it is past its budget."""
+    """A strategy's plan with its edge rates recounted; None if it ran past its budget."""
     began = perf_counter()
     try:
         grouping = SEARCHES[strategy](table, cost, **options)
@@ -66,7 +66,7 @@ def priced(strategy: str, table: WindowTable, cost: LinearCost, **options: Any) 
 
 
 def check_rates(table: WindowTable, cost: LinearCost, grouping: Grouping, what: str) -> None:
-    """A plan's edge rates must be those of its trees, counted from their queries."""
+    """Check that a plan's edge rates are those of its trees, counted from their queries."""
     classes = collapse(table, cost.weight)
     anew = Rates().of_trees(classes, grouping.labels, len(grouping)) / classes.unit
     exact = grouping.report.exact
@@ -79,7 +79,7 @@ def check_rates(table: WindowTable, cost: LinearCost, grouping: Grouping, what: 
 def normalised(
     queries: int, rate: float, *, seeds: int = 1, **options: Any
 ) -> tuple[float, float, float, float]:
-    """Weave's and Shared's cost, the one over the other, and weave's trees: means over seeds."""
+    """Means over seeds: the costs of weave and of Shared, their ratio, and weave's trees."""
     found = []
     for seed in range(seeds):
         table, cost = workload(queries, rate, seed=seed, **options)

@@ -32,9 +32,9 @@ class Setting:
     """Zipf exponent of the slides, towards LARGE ones; 0 is uniform."""
     max_overlap: float
     generator: Generator = "Nrm"
-    """`Nrm` takes any slide up to the greatest, `Div` prime ones only."""
+    """`Nrm` draws any slide up to the greatest, `Div` only prime ones."""
     fragments: bool = False
-    """Whether overlap factors have a fractional part, so that slides are cut in two."""
+    """Whether overlap factors have a fractional part, so that each slide has two slices."""
 
     def __post_init__(self) -> None:
         smallest = 2 if self.generator == "Div" else 1
@@ -51,7 +51,7 @@ class Setting:
         """Draw the workload."""
         draw = np.random.default_rng(seed)
         slides = primes(self.max_slide) if self.generator == "Div" else _up_to(self.max_slide)
-        # Rank 1, the likeliest, is the largest slide. Weights relative to it, by logarithms:
+        # Rank 1, the likeliest, is the largest slide. Weights are relative to it, by logarithms:
         # rank ** -skew itself would underflow for the skews up to 100 of experiment 4.
         rank = np.arange(len(slides), 0, -1, dtype=np.float64)
         share = np.exp(-self.skew * np.log(rank))
@@ -66,12 +66,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A setting of which one parameter is varied."""
+    """A setting with one parameter that varies."""
 
     number: int
     about: str
     parameter: str
-    """The field of `Setting` that is varied."""
+    """The field of `Setting` that varies."""
     values: tuple[float, ...]
     base: Setting
 

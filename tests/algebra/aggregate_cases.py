@@ -29,7 +29,7 @@ flags = st.none() | st.booleans()
 
 
 def exactly(left: Partial, right: Partial) -> bool:
-    """Equal as Spark's grouping sees it."""
+    """Equal by the rules of Spark's grouping."""
     return same(left, right)
 
 
@@ -46,7 +46,7 @@ def same_count(left: Partial, right: Partial) -> bool:
 
 
 def same_quantiles(left: Partial, right: Partial) -> bool:
-    """Equal quantiles over equally many values, which decide what further values will do."""
+    """Equal quantiles over equally many values, which determine the effect of further values."""
     ranks = tuple(i / 16 for i in range(17))
     counts = [0 if p[0] is None else kll_doubles_sketch.deserialize(p[0]).n for p in (left, right)]
     same_values = estimate_quantiles(left, ranks) == estimate_quantiles(right, ranks)

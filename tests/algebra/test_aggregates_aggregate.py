@@ -1,4 +1,4 @@
-"""Aggregates share parts, and lower them in Python and in Spark SQL."""
+"""Aggregates share parts, and are lowered in Python and in Spark SQL."""
 
 from __future__ import annotations
 

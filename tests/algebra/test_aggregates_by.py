@@ -1,4 +1,4 @@
-"""min_by and max_by, as Spark's update and merge do."""
+"""min_by and max_by, by the rules of Spark's update and merge."""
 
 import math
 

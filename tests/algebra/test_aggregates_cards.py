@@ -1,4 +1,4 @@
-"""Cards, and the page that is made of them."""
+"""Cards, and the page that is generated from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Smallest and greatest, with NaN above all."""
+"""Minimum and maximum, with NaN greater than all numbers."""
 
 import math
 

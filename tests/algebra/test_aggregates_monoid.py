@@ -67,13 +67,13 @@ def test_claimed_laws_hold(case: Case, data: st.DataObject) -> None:
     if monoid.laws.invertible:
         assert monoid.subtract is not None
         left = monoid.subtract(monoid.combine(a, b), a)
-        # Nothing left is zero, not null: that is what Part.counted() is for.
+        # With no rows left, the result is zero, not null; Part.counted() tells them apart.
         assert case.equal(left, b) or (b == monoid.identity and left[0] == 0)
     else:
         assert monoid.subtract is None
 
 
-# Rows of two partials that show that a law does not hold.
+# Rows of two partials, as counterexamples to a law.
 NOT_COMMUTATIVE: dict[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     "first": ([(1,)], [(2,)]),
     "last": ([("a",)], [("b",)]),
@@ -111,7 +111,7 @@ NOT_IDEMPOTENT: dict[str, list[tuple[Any, ...]]] = {
     "last_n_at": [("a", 1)],
     "kll": [(1.0,), (2.0,), (2.0,)],
 }
-# After `a`, the rows x and y give the same partial: nothing could tell which to leave.
+# Combined with `a`, the rows x and y give the same partial: subtracting `a` cannot restore both.
 _LOST: tuple[list[tuple[Any, ...]], ...] = ([(9,)], [(1,)], [(2,)])
 NOT_INVERTIBLE: dict[str, tuple[list[tuple[Any, ...]], ...]] = {
     "product": ([(0.0,)], [(2.0,)], [(4.0,)]),
@@ -141,7 +141,7 @@ NOT_INVERTIBLE: dict[str, tuple[list[tuple[Any, ...]], ...]] = {
     "last_n_at": ([("a", 9), ("a", 9), ("a", 9)], [("b", 1)], [("c", 2)]),
     "hll": ([(1,), (2,)], [(1,)], [(1,), (2,)]),
 }
-# Not lost, but not worth keeping either: the newest values say nothing about what came before.
+# Invertible in principle, but it would not pay: the newest values say nothing about earlier ones.
 NOT_OFFERED = {
     "try_sum",
     "last",
@@ -178,7 +178,7 @@ def test_laws_that_are_not_claimed_fail(case: Case) -> None:
 @SETTINGS
 @given(data=st.data())
 def test_order_says_what_may_be_combined_in_any_order(case: Case, data: st.DataObject) -> None:
-    """`ties`: with keys that all differ, the order of combining decides nothing."""
+    """`ties`: if all keys differ, the result does not depend on the order of combining."""
     monoid = case.monoid
     if monoid.order != "ties":
         assert (monoid.order == "any") == monoid.laws.commutative

@@ -1,4 +1,4 @@
-"""Parts: equal ones are one."""
+"""Equal parts are stored once."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""First and last: older slices before newer ones, or the order column's order."""
+"""First and last: by the order of slices, or by the order column."""
 
 import pytest
 

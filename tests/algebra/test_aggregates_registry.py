@@ -1,4 +1,4 @@
-"""Every kind of part has a monoid, and Spark SQL that can be read."""
+"""Every kind of part has a monoid, and Spark SQL that parses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sketches stay within their error, and count what Spark counts as distinct once."""
+"""Sketches stay within their error, and treat the same values as equal as Spark does."""
 
 from __future__ import annotations
 

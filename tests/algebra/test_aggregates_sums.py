@@ -1,4 +1,4 @@
-"""Counts, sums and products, as Spark has them."""
+"""Counts, sums and products, as Spark computes them."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""What the studies on Spark say of their rows, and when a target counts as missed."""
+"""What the studies on Spark claim about their rows, and when a target counts as missed."""
 
 from __future__ import annotations
 

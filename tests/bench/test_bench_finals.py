@@ -1,4 +1,4 @@
-"""Benchmark `finals`: the whole of it at a small size, its answers checked, wrong ones noticed."""
+"""Benchmark `finals`: a full run at a small size with checked answers; wrong ones are noticed."""
 
 from __future__ import annotations
 

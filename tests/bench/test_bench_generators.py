@@ -1,4 +1,4 @@
-"""The paper's generators keep their promises and repeat themselves for a seed."""
+"""The paper's generators keep their promises, and give the same windows for the same seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Benchmark `plan`: the run on small settings, and that wrong answers are found."""
+"""Benchmark `plan`: a run with small settings, and that wrong answers are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The papers' formulas and counts behind the benchmarks, on inputs small enough to do by hand."""
+"""The papers' formulas and counts in the benchmarks, on inputs small enough to check by hand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUICK = (
     "factor_figure13",
     "f1_figure03",
 )
-"""Which take a second or less in their quick form, whole."""
+"""The benchmarks whose quick form takes a second or less; they are run in full."""
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -114,7 +114,7 @@ def test_factor_windows_cost_no_more_than_the_graph_and_that_no_more_than_nothin
     assert per_120["BL"] == 360
     assert per_120["WCG"] == 246
     assert per_120["WCG-FW"] == per_120["WCG-FW greedy"] == 150
-    # Pairs by Table 1: 3 rows each, and 2 finals per window of which there are 6, 4 and 3.
+    # Pairs by Table 1: 3 rows each, and 2 finals per window; there are 6, 4 and 3 windows.
     assert per_120["UP"] == 360 + 2 * (6 + 4 + 3)
     assert per_120["SP"] == 120 + 3 * 8  # edges at multiples of 20 or 30: 8 in 120
 
@@ -162,7 +162,7 @@ def test_a_budget_that_was_spent_counts_only_where_it_says_something() -> None:
 
     rows = [row("bitset", 0.5, "past"), row("f1", 2.0), row("f1_table", 1.0), row("exact", 0.1)]
     times = experiments.speedups(rows)
-    assert times["bitset/f1"] == []  # it gave up sooner than F1 was done
+    assert times["bitset/f1"] == []  # it gave up before F1 was done
     assert times["bitset/exact"] == [5.0]
     assert times["f1/exact"] == [20.0]
     assert times["f1/f1_table"] == [2.0]

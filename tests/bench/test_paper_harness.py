@@ -1,4 +1,4 @@
-"""The benchmarks of the papers: listed, claimed, kept, drawn, and told from what was measured."""
+"""The papers' benchmarks: the list, claims, stored rows, and pages and pictures made from these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Spark benchmarks compare and compute, without Spark."""
+"""The comparisons and computations of the Spark benchmarks, without Spark."""
 
 from __future__ import annotations
 

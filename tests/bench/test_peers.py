@@ -1,4 +1,4 @@
-"""The peers: rows, right answers and the comparison, the feed, and a trial from end to end."""
+"""The peers: rows, right answers and comparisons, the feed, and a trial from end to end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOREVER = 1e18
 
 
 def right(table: pa.Table, windows: tuple[tuple[int, int], ...]) -> pa.Table:
-    """The oracle's own answers as an engine would give them."""
+    """The oracle's own answers, in the form in which an engine gives them."""
     held = oracle.cells(table)
     parts = []
     for q, window in enumerate(windows):
@@ -54,7 +54,7 @@ def test_answers_are_compared_in_any_order_and_to_the_row() -> None:
     held, answers = oracle.cells(table), right(table, windows)
     turned = answers.take(np.random.default_rng(0).permutation(answers.num_rows))
     assert oracle.compare(turned, held, windows, FOREVER, "here") == answers.num_rows
-    # Windows that are not closed yet may be missing, and those that are may not.
+    # Windows that are still open may be missing; closed windows may not.
     early = answers.filter(answers["start"].to_numpy() < workload.START * oracle.MICROS)
     assert oracle.compare(early, held, windows, 0.0, "here") == early.num_rows
     for wrong, said in (

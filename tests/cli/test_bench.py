@@ -1,4 +1,4 @@
-"""`weft bench`: runs the repository's benchmarks, and says where they are when it cannot."""
+"""`weft bench` runs the repository's benchmarks; if it cannot, it says where they are."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`weft query add --lateness`: what is asked of the stream."""
+"""`weft query add --lateness`: the request that the stream gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--finals` names a structure; what is none is told before Spark starts."""
+"""`--finals` names a structure; an unknown name is refused before Spark starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft stream --idle` goes before the job's own, and what is no duration is told before Spark."""
+"""`weft stream --idle` overrides the job's own; a wrong duration is refused before Spark starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`weft stream --late-to DIR` is late: deliver, to a directory from where the command is run."""
+"""`weft stream --late-to DIR` means late: deliver; DIR is relative to the current directory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ checkpoint: ck
 
 
 class Enough(Exception):
-    """The job is known."""
+    """Raised once the job is known, to end the command."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What `weft stream` says of micro-batches, and of queries that come, go, pause and fail."""
+"""What `weft stream` prints of micro-batches, and of queries added, dropped, paused and failed."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_a_new_plan_is_a_line_and_so_is_an_error_that_is_no_query_s():
 
 
 class Stream:
-    """A stream that ends after some looks, at which micro-batches are delivered and reported."""
+    """A stream that ends after some polls; at each, micro-batches are delivered and reported."""
 
     def __init__(self, *steps: list[Any]) -> None:
         self.log, self.steps = BatchLog(), list(steps)
@@ -91,8 +91,8 @@ def test_every_micro_batch_has_a_line_with_its_own_rows_and_seconds(capsys):
     done = [
         BatchDone(n, 0.0, 0, 0.0, slices=3, state_bytes=1_500_000, answers=10 * n) for n in range(4)
     ]
-    # The report comes after the delivery, two come at one look, and the last one not at all; a
-    # report of a look at the source that found nothing is none of a micro-batch.
+    # Reports come after the delivery, two of them at one poll, and the last one never. A report of
+    # a look at the source that found no rows is not one of a micro-batch.
     nothing = {**report(1, 0, 5), "durationMs": {"latestOffset": 4, "triggerExecution": 5}}
     stream = Stream([done[0]], [report(0, 500, 1200), nothing],
                     [done[1], done[2], report(1, 7, 250)],

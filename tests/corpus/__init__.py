@@ -1,1 +1,1 @@
-"""Statements of every form that the documentation of six systems shows, written anew."""
+"""Statements of every form that the documentation of six systems shows, in our own words."""

@@ -1,8 +1,8 @@
-"""What becomes of every statement of the corpus: `python -m tests.corpus.judge` runs them on Spark.
+"""The outcome of every statement of the corpus: `python -m tests.corpus.judge` runs them on Spark.
 
-Each statement is read, and run in a batch beside plain Spark (its own text, or the Spark SQL that
-another dialect is put into). What came of it is kept in `verdicts.json`, and the table of it in
-docs/sql.md; tests compare both with what is read now.
+Each statement is read, run in a batch, and compared with plain Spark (its own text, or the Spark
+SQL that another dialect is translated to). The outcome is stored in `verdicts.json`, and summarised
+in a table in docs/sql.md; tests compare both with how weft reads the statements now.
 """
 
 from __future__ import annotations
@@ -40,25 +40,25 @@ OF_THE_TABLES = (
     *("cannot run on this DataFrame", "UNRESOLVED_COLUMN", "DATATYPE_MISMATCH", "no table"),
     *("is not a column of", "failed"),
 )
-"""What is said of a statement that was read, and does not fit the tables of the corpus."""
+"""The outcome of a statement that was read, but does not fit the tables of the corpus."""
 
 
 def statements(name: str) -> list[Statement]:
-    """The statements of a file, those aside that only another Spark has."""
+    """The statements of a file, except those that only another version of Spark has."""
     text = (HERE / f"{name}.sql").read_text(encoding="utf-8")
     others = set(re.findall(r"-- name: (\w+)\n(?:--[^\n]*\n)*?-- spark: no", text))
     return [one for one in read_statements(text) if one.name not in others]
 
 
 def kind(statement: Statement) -> str:
-    """What reading alone can say of a statement."""
+    """The outcome of a statement as far as parsing it shows."""
     if statement.queries:
         return "shared" if statement.finish is None else "shared, then SQL"
     return "Spark SQL" if statement.is_spark else "refused"
 
 
 def judge(spark: SparkSession, name: str, every: int = 1) -> dict[str, str]:
-    """By statement, what came of it; of every so-manieth statement of a file."""
+    """The outcome of each statement; of every n-th statement of a file."""
     found: dict[str, str] = {}
     tables = make_tables(spark)
     with WholeBatch(spark, tables, (), statements(name)[::every], times=TIMES) as whole:
@@ -68,7 +68,7 @@ def judge(spark: SparkSession, name: str, every: int = 1) -> dict[str, str]:
 
 
 def judge_streams(spark: SparkSession, name: str, every: int = 1) -> dict[str, str]:
-    """By statement, whether a stream could start with it; of every so-manieth of a file."""
+    """Whether a stream could start with each statement; for every n-th statement of a file."""
     tables = make_tables(spark)
     listed = statements(name)[::every]
     return {one.name: stream_verdict(spark, tables, TIMES, one) for one in listed}
@@ -86,7 +86,7 @@ def _verdict(whole: WholeBatch, asked: Asked) -> str:
     try:
         names, rows = whole.use(asked, read)
     except Failed as error:
-        return f"failed: {str(error).partition(']')[0]}]"  # which row it was is chance
+        return f"failed: {str(error).partition(']')[0]}]"  # which row it reports is random
     plain = whole.plain(asked)
     if plain is None or asked.name in ANY_ORDER:
         return asked.how
@@ -97,7 +97,7 @@ def _verdict(whole: WholeBatch, asked: Asked) -> str:
 
 
 def _text(value: Any) -> str:
-    """A value to compare: floats to nine digits, because sums are added in any order."""
+    """A value as text to compare; floats to nine digits, because sums are added in any order."""
     if isinstance(value, float):
         return f"{value:.9e}" if value else "0"
     if isinstance(value, (list, tuple)):
@@ -128,13 +128,13 @@ def table(verdicts: dict[str, dict[str, str]], streams: dict[str, dict[str, str]
 
 
 def is_of_the_tables(verdict: str) -> bool:
-    """Whether a statement was read, and only does not fit the tables of the corpus."""
+    """Whether a statement was read, and failed only because the corpus lacks its tables."""
     lost = verdict.startswith(("refused", "failed"))
     return lost and any(reason in verdict for reason in OF_THE_TABLES)
 
 
 def main(names: Sequence[str] = FILES) -> None:
-    """Judge every statement of some files, and write what came of it."""
+    """Judge every statement of some files, and write the outcomes."""
     from weft.spark.session import local_session
 
     settings = {

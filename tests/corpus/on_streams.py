@@ -1,4 +1,4 @@
-"""Which statements of the corpus a stream could start with, as far as that shows before it runs."""
+"""Which statements of the corpus a stream could start with, as far as checks before a run show."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def stream_verdict(
     times: dict[str, str],
     statement: Statement,
 ) -> str:
-    """`streams`, or why not: its queries are planned and compiled for a stream of its table."""
+    """`streams`, or why not, found by planning and compiling its queries for a stream."""
     try:
         queries = statement.as_queries()
         check_untrusted(queries)
@@ -44,7 +44,7 @@ def stream_verdict(
 def _rows(
     spark: SparkSession, tables: dict[str, DataFrame], times: dict[str, str], queries: list[Query]
 ) -> tuple[DataFrame, str]:
-    """The rows that the queries of a statement are from, which must be the same."""
+    """The rows that the queries of a statement read; all must read the same."""
     sources = [query.source for query in queries if query.source is not None]
     first = sources[0]
     if len({source.key for source in sources}) > 1:

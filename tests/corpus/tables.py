@@ -48,7 +48,7 @@ SCHEMAS: dict[str, str] = {
 SYMBOLS: list[Row] = [
     ("ABX", "metals", date(2019, 5, 2)),
     ("BOL", "metals", date(2001, 1, 31)),
-    ("CRD", "energy", date(2026, 3, 29)),  # listed amid the trades
+    ("CRD", "energy", date(2026, 3, 29)),  # listed on a day with trades
     ("DNO", "energy", None),
     ("QQQ", None, date(2024, 2, 29)),  # never traded
 ]  # ERO and ZIM are traded and not listed here
@@ -197,7 +197,7 @@ def _flights(random: Random) -> list[Row]:
 
 
 def _clicks(random: Random) -> list[Row]:
-    """Users who come, click some times and go; user 1 pauses ten minutes and a microsecond less."""
+    """Clicks of users in sessions; user 1 pauses for ten minutes, and for a microsecond less."""
     pages = ["/", "/shop", "/shop/1", "/cart", "/paid", "/health"]
     visits: list[tuple[int | None, datetime]] = []
     for user in [1, 2, 3, 4, 5, 6, 40_000, None]:

@@ -1,4 +1,4 @@
-"""The corpus is read as it was judged, and as much of it as we want."""
+"""The corpus is read with the recorded outcomes, and enough of it can be shared."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Vectorised lifting and combining against the monoids that define them."""
+"""Vectorised lifting and combining, compared with the monoids that define them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def from_python(partials, types):
 
 
 def defined(part, arguments, where, groups, types):
-    """Lifted and folded row by row, as the monoid says."""
+    """Partials lifted and folded row by row with the monoid."""
     monoid = monoid_of(part)
     totals = [monoid.identity] * groups.count
     for row, (group, let_in) in enumerate(zip(groups.ids.tolist(), where, strict=True)):
@@ -152,7 +152,7 @@ def test_a_sum_of_longs_that_overflows_is_refused():
         combine(Part("sum", ("x",)), (pa.array([2**62, 2**62]),), one)
     assert combine(Part("sum", ("x",)), (pa.array([2**62, -(2**62)]),), one)[0].to_pylist() == [0]
     three = group_rows([], 3)
-    near = (pa.array([2**63 - 1, 1, -1]),)  # past 64 bits on the way, not in the end
+    near = (pa.array([2**63 - 1, 1, -1]),)  # exceeds 64 bits in between, but not at the end
     assert combine(Part("sum", ("x",)), near, three)[0].to_pylist() == [2**63 - 1]
 
 

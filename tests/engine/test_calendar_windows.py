@@ -1,4 +1,4 @@
-"""The engine's arithmetic over calendar windows, beside a list of all their instances."""
+"""The engine's arithmetic on calendar windows, compared with a list of all their instances."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_starts_and_ends_are_those_of_the_instances(window: Window) -> None:
 
 
 def _is_late(slice_: int, starts: np.ndarray, ends: np.ndarray, every: np.ndarray, at: int) -> bool:
-    """Whether the latest window that starts by then is served, holds the slice, and is closed."""
+    """Whether the latest window that starts by a slice is served, contains it, and is closed."""
     latest = every[every <= slice_][-1]
     own = np.flatnonzero(starts == latest)
     return bool(len(own) and ends[own[0]] > slice_ and ends[own[0]] <= at)

@@ -1,4 +1,4 @@
-"""Sessions with and without a maximum from the same slices, against their plain definition."""
+"""Sessions with and without a maximum from the same slices match their plain definition."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def expected(rows: list[Row], session: Session, keys: tuple[int, ...], big: bool
 
 
 def shards_of(rows: list[Row], step: int) -> tuple[pa.Table, np.ndarray]:
-    """Rows by slice, keys and whether they are big, and which of these shards are."""
+    """Shards of rows by slice, keys and size (big or not), and which shards are big."""
     found: dict[tuple, list[Row]] = {}
     for row in rows:
         found.setdefault((row[0] // step, row[1], row[2], row[3] > 5), []).append(row)
@@ -124,7 +124,7 @@ def test_sessions_of_any_gap_and_maximum_are_those_of_the_definition(rows, asked
 
 
 def test_a_session_ends_at_the_first_multiple_a_maximum_after_its_first_row() -> None:
-    """As Azure documents it: up to twice the maximum, and the next is opened at the same point."""
+    """As Azure documents: a session lasts up to twice the maximum; the next begins at its end."""
     rows = [(at, "a", "c", 1) for at in (-14, -10, -5, -1, 2, 6, 11, 15, 19, 20, 25, 36, 40)]
     mine = expected(rows, Session.of_micros(5, 10), (), False)
     found = [(start, end) for start, end, *_ in mine]

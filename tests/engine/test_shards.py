@@ -1,4 +1,4 @@
-"""Shards of before and after a change of queries, in the same columns."""
+"""Shards from before and after a change of queries, in the same columns."""
 
 from __future__ import annotations
 

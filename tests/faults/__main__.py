@@ -1,4 +1,4 @@
-"""`python -m tests.faults [--seed N] [--only FAMILY ...] [--write PAGE]`: do the faults."""
+"""`python -m tests.faults [--seed N] [--only FAMILY ...] [--write PAGE]`: injects the faults."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def run(
     short: bool = False,
     done: Callable[[str, list[Outcome]], None] = lambda name, outcomes: None,
 ) -> tuple[list[tuple[str, Outcome]], list[str]]:
-    """Do some families of faults: what came of each, and what went wrong.
+    """Inject some families of faults; return the outcomes of each, and what went wrong.
 
-    `done` is told of every family that ended as it should, as soon as it has.
+    `done` is called for every family that ended as it should, as soon as it has.
     """
     rig = Rig(folder, seed, short)
     outcomes: list[tuple[str, Outcome]] = []
@@ -66,7 +66,7 @@ def run(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run what is asked for; the exit code is 1 if anything ended otherwise than it should."""
+    """Run the selected families; the exit code is 1 if any did not end as it should."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("--seed", type=int, default=0, help="seeds rows and moments")
     parser.add_argument("--only", nargs="+", choices=list(FAMILIES), metavar="FAMILY")
@@ -76,7 +76,7 @@ def main(arguments: list[str] | None = None) -> int:
     names = given.only or list(FAMILIES)
 
     def write(name: str, outcomes: list[Outcome]) -> None:
-        """Replace a family's rows in the page; those of others stay."""
+        """Replace the families' rows in the page; the rows of others stay."""
         if given.write is None:
             return
         rows = table((name, outcome) for outcome in outcomes)

@@ -1,9 +1,9 @@
-"""A stream killed again and again: `chaos(kills)` proves that no window is lost or doubled.
+"""A stream that is killed repeatedly: `chaos(kills)` checks that no window is lost or doubled.
 
-The driver runs in a process of its own (`python -m tests.faults.chaos <folder>`), with
-queries added and dropped on the way and one that fails, and is killed at random moments, JVM and
-workers with it, then started again on the same checkpoint. At the end every query's rows are
-compared with the batch answer.
+The driver runs in a separate process (`python -m tests.faults.chaos <folder>`). While it runs,
+queries are added and dropped, and one fails. It is killed at random moments together with its JVM
+and workers, and restarted on the same checkpoint. At the end, every query's rows are compared with
+the batch answer.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ MINUTE = 60_000_000
 START = 1_700_000_000_000_000 // (60 * MINUTE) * 60 * MINUTE
 WATERMARK = "5 minutes"
 FAILS, FATAL = "fails", 99
-"""A query, and the value of x at which it fails; one row in the middle of the feed has it."""
+"""A query, and the value of x on which it fails; one row in the middle of the feed has it."""
 ROOT = Path(__file__).resolve().parents[2]
-"""Where `python -m tests.faults.chaos` finds itself."""
+"""The directory in which `python -m tests.faults.chaos` can be run."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A change of queries, made once so many micro-batches are done."""
+    """A change of queries, made once a number of micro-batches are done."""
 
     batch: int
     add: Query | None = None
@@ -64,7 +64,7 @@ def first_queries() -> list[Query]:
 
 
 def steps() -> list[Step]:
-    """Queries that come and go while it runs."""
+    """The queries that are added and dropped while it runs."""
     n, hi = {"n": "count(*)"}, {"hi": "max(x)", "n": "count(*)"}
     window = Window(range="4 minutes", slide="1 minute")
     return [
@@ -76,7 +76,7 @@ def steps() -> list[Step]:
 
 
 def write_feed(folder: Path, files: int, seed: int = 0) -> None:
-    """Files of two minutes each, rows up to three minutes behind, and one that closes it all."""
+    """Write files of two minutes each, with rows up to three minutes late, and a closing one."""
     draw = np.random.default_rng(seed)
     folder.mkdir(parents=True)
     for number in range(files + 1):
@@ -116,7 +116,7 @@ def session(master: str = "local[2]") -> Any:
 
 
 def drive(folder: Path, master: str = "local[2]") -> None:
-    """Start the stream or go on with it, make the changes that are due, run it to its end."""
+    """Start or continue the stream, make the changes that are due, and run it to its end."""
     from weft.plan.time_axis import TimeAxis
     from weft.spark.streaming.starting import start
     from weft.stream.catalogue_files import CatalogueFiles
@@ -149,7 +149,7 @@ def drive(folder: Path, master: str = "local[2]") -> None:
 
 
 def driver_command(folder: Path, master: str = "local[2]") -> list[str]:
-    """The command that runs `drive` in a process of its own; its directory must be `ROOT`."""
+    """The command that runs `drive` in a separate process; run it in the directory `ROOT`."""
     return [sys.executable, "-m", "tests.faults.chaos", str(folder.resolve()), master]
 
 
@@ -172,15 +172,15 @@ def chaos(
     seed: int = 0,
     timeout: float = 3600.0,
 ) -> Report:
-    """Run the stream, kill it `kills` times at random moments; an error if rows differ.
+    """Run the stream and kill it `kills` times at random moments; raise an error if rows differ.
 
-    With `executors`, it runs on a `local-cluster` and so many executors are killed as well.
+    With `executors`, it runs on a `local-cluster`, and this many executors are killed as well.
     """
     master = "local-cluster[2,1,1024]" if executors else "local[2]"
     began, draw = time.monotonic(), random.Random(seed)
     write_feed(folder / "in", files, seed)
     done, killed = folder / "done", 0
-    ready = 20.0  # until a driver does anything; learned from the first
+    ready = 20.0  # until a driver has made progress; measured with the first
     while not done.exists():
         if time.monotonic() - began > timeout:
             raise EngineError(f"chaos: not done within {timeout:g} s, after {killed} kills")
@@ -221,7 +221,7 @@ def chaos(
 def _wait(
     driver: subprocess.Popen[bytes], seconds: float, folder: Path | None = None, entries: int = 0
 ) -> None:
-    """For some seconds, or until the driver has ended or has done so much."""
+    """Wait for some seconds, or until the driver has ended or has reached a number of entries."""
     ends = time.monotonic() + seconds
     while driver.poll() is None and time.monotonic() < ends:
         if folder is not None and _entries(folder) >= entries:
@@ -230,7 +230,7 @@ def _wait(
 
 
 def _kill_executor(group: int, draw: random.Random) -> int:
-    """Kill one of the executors of a driver's process group; returns how many were."""
+    """Kill one executor in a driver's process group; return how many were killed."""
     found = []
     for process in Path("/proc").iterdir():
         if process.name.isdigit():
@@ -248,13 +248,13 @@ def _kill_executor(group: int, draw: random.Random) -> int:
 
 
 def _entries(folder: Path) -> int:
-    """How much a driver has done so far: its micro-batches written."""
+    """A driver's progress: the number of micro-batches in its log."""
     names = Manifests(Folder(str(folder / "out"))).names()
     return int(names[-1].partition(".")[0].rpartition("-")[2]) + 1 if names else 0
 
 
 def compare(folder: Path) -> int:
-    """Every query's rows against the batch answer; returns how many were compared."""
+    """Compare every query's rows with the batch answer; return how many were compared."""
     from weft.plan.time_axis import TimeAxis
     from weft.sinks import read_results
     from weft.spark.verify.native import native
@@ -281,7 +281,7 @@ def compare(folder: Path) -> int:
             since = live[name].complete_from
             expected = expected.where(f"window.start >= timestamp_micros({since})")
         right = Counter(tuple(row) for row in expected.collect())
-        if name not in live:  # dropped or failed: whatever came before must be right, and once
+        if name not in live:  # dropped or failed: its earlier answers must be right, each once
             right = right & found
         if found != right:
             missing, extra = right - found, found - right
@@ -296,7 +296,7 @@ def compare(folder: Path) -> int:
 
 
 def main(arguments: list[str]) -> None:
-    """`--kills 20 [--executors 2] [--seed 0]` runs it all; a folder alone is one driver's part."""
+    """`--kills 20 [--executors 2] [--seed 0]` runs everything; with a folder, one driver."""
     if not arguments[0].startswith("--"):
         drive(Path(arguments[0]), *arguments[1:])
         return

@@ -1,4 +1,4 @@
-"""A thousand adds and drops in a minute, and requests that cannot be read among them."""
+"""A thousand adds and drops in a minute, with unreadable requests among them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from weft.stream.requests import Requests
 
 
 def asked(number: int) -> Query:
-    """One of the queries that come and go."""
+    """One of the queries that are added and dropped."""
     window = Window(range=f"{1 + number % 7} minutes", slide="1 minute")
     where = None if number % 3 == 0 else f"x > {number % 5}"
     return Query(f"c{number}", aggs={"n": "count(*)"}, window=window, by=["k"], where=where)
 
 
 def churn(rig: Rig) -> Iterator[Outcome]:
-    """Half of the requests add a query, half drop one; every fiftieth file is damaged."""
+    """Half of the requests add a query and half drop one; every fiftieth file is damaged."""
     count = 60 if rig.short else 1000
     case = rig.case("churn")
     case.minutes(0, 4)
@@ -69,7 +69,7 @@ def churn(rig: Rig) -> Iterator[Outcome]:
 
 
 def _spoil(case: Case) -> int:
-    """A request that was cut short as it was written."""
+    """Damage a request, as if its writing had been interrupted."""
     folder = case.checkpoint / "weft" / "requests"
     written = folder / ".cut"
     written.write_bytes(b'{"weft": "request", "checksum": 1')

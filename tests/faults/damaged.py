@@ -1,4 +1,4 @@
-"""Files of the checkpoint cut short or changed: weft's own, and Spark's under it."""
+"""Files of the checkpoint, weft's and Spark's, truncated or changed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def cut(path: Path) -> bytes:
     """Leave half of a file; returns what it was."""
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)  # Hadoop's own check of it
+    path.with_name(f".{path.name}.crc").unlink(missing_ok=True)  # Hadoop's own checksum
     return whole
 
 
@@ -28,7 +28,7 @@ def change(path: Path) -> bytes:
 
 
 def damaged_files(rig: Rig) -> Iterator[Outcome]:
-    """One stream, stopped and damaged again and again; more rows come before every start."""
+    """One stream that is repeatedly stopped, damaged, and started with more rows."""
     case = rig.case("damaged")
     _go_on(case)
     catalogue = case.checkpoint / "weft" / "catalogue" / "00000001.json"
@@ -65,13 +65,13 @@ def damaged_files(rig: Rig) -> Iterator[Outcome]:
 
 
 def _go_on(case: Case) -> None:
-    """Two more minutes of rows, and the stream over them."""
+    """Write two more minutes of rows, and run the stream over them."""
     case.minutes(2 * case.files, 2 * case.files + 2)
     case.run()
 
 
 def _newest(case: Case, pattern: str) -> list[Path]:
-    """The files of the last micro-batch among some."""
+    """Of some files, those of the last micro-batch."""
     found = sorted(case.checkpoint.glob(pattern), key=lambda path: (len(path.name), path.name))
     if not found:
         raise Wrong(f"{case.folder.name}: no file {pattern}")
@@ -79,7 +79,7 @@ def _newest(case: Case, pattern: str) -> list[Path]:
 
 
 def _stopped(case: Case, paths: list[Path], damage: Callable[[Path], bytes], *words: str) -> str:
-    """What stops the stream while files are damaged; it goes on when they are put back."""
+    """The error that stops the stream while files are damaged; restoring them lets it continue."""
     wholes = {path: damage(path) for path in paths}
     case.minutes(2 * case.files, 2 * case.files + 2)
     error = case.stop_of()
@@ -91,7 +91,7 @@ def _stopped(case: Case, paths: list[Path], damage: Callable[[Path], bytes], *wo
 
 
 def _manifest(case: Case) -> Outcome:
-    """What readers see of a sink whose list of files is damaged."""
+    """What readers of a sink see when its manifest is damaged."""
     out = case.folder / "out"
     path = sorted((out / "_weft" / "batches").glob("*.json"))[-1]
     whole = cut(path)

@@ -1,4 +1,4 @@
-"""A disk that is full under the checkpoint, and has room again."""
+"""The checkpoint's disk becomes full, and then has space again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FULL = "No space left on device"
 
 
 def full_disk(rig: Rig) -> Iterator[Outcome]:
-    """A driver of its own, whose checkpoint is on a tmpfs that is too small for it."""
+    """A separate driver, whose checkpoint is on a tmpfs that is too small for it."""
     folder = rig.folder / "disk"
     # Many more files than changes: one that comes as the stream ends leaves the windows closed by
     # the last rows to the next run, as Spark does with a stream that is stopped there.
@@ -42,13 +42,13 @@ def full_disk(rig: Rig) -> Iterator[Outcome]:
 
 
 def _mount(folder: Path, options: str) -> bool:
-    """Whether a tmpfs could be mounted there: containers may be forbidden to."""
+    """Whether a tmpfs could be mounted; containers may lack the permission."""
     command = ["mount", "-t", "tmpfs", "-o", options, "weft-faults", str(folder)]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _drive(folder: Path) -> tuple[int, str]:
-    """Run a driver to its end: its exit code and what it printed."""
+    """Run a driver to its end; return its exit code and its output."""
     done = subprocess.run(
         driver_command(folder),
         cwd=ROOT,

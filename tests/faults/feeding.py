@@ -1,4 +1,4 @@
-"""Rows that are poison, a sink that fails half-way, and more keys than anyone planned for."""
+"""Poison rows, a sink that fails half-way, and a sudden explosion of keys."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _JSON = "ts timestamp, k string, x long, y double"
 
 
 def poison(rig: Rig) -> Iterator[Outcome]:
-    """Messages that are no JSON, have no time, or values that are infinite or no number."""
+    """Messages that are not JSON or have no time, and values that are infinite or NaN."""
     case = rig.case("poison")
     lines = [
         f'{{"ts": "2023-11-14 22:{minute:02d}:30Z", "k": "k{minute % 3}", "x": {minute}, "y": 1.5}}'
@@ -71,7 +71,7 @@ def poison(rig: Rig) -> Iterator[Outcome]:
 
 
 def _compared(case: Case, query: Query, rows: DataFrame) -> int:
-    """Answers against the plain query's, as text: NaN is not equal to itself."""
+    """Compare answers with the plain query's, as text, because NaN is not equal to itself."""
     from weft.sinks import read_results
 
     right = native(rows.where("year(ts) = 2023"), AXIS, query)
@@ -108,7 +108,7 @@ class _Failing(Manifests):
 
 
 def failing_sink(rig: Rig) -> Iterator[Outcome]:
-    """Answers are in the sink, the micro-batch is not committed."""
+    """A failure when answers are in the sink, but the micro-batch is not committed."""
     case = rig.case("sink")
     for minute in (0, 2, 4):
         case.minutes(minute, minute + 2)
@@ -122,7 +122,7 @@ def failing_sink(rig: Rig) -> Iterator[Outcome]:
 
 
 def key_explosion(rig: Rig) -> Iterator[Outcome]:
-    """A micro-batch in which every row has a key of its own."""
+    """A micro-batch in which every row has a different key."""
     case = rig.case("keys")
     case.queries = case.queries[:1]
     count = 4_000 if rig.short else 100_000

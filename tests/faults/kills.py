@@ -1,4 +1,4 @@
-"""The driver and executors killed while queries come and go: the run of `chaos`."""
+"""The driver and executors are killed while queries are added and dropped, by `chaos`."""
 
 from __future__ import annotations
 

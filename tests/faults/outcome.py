@@ -1,4 +1,4 @@
-"""What was tried and what happened, as rows of a table."""
+"""The faults and their outcomes, as rows of a table."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ STOPPED = "clear stop, then right answers"
 
 @dataclass(frozen=True)
 class Outcome:
-    """One fault: what was done, what the stream did, and how it ended."""
+    """One fault: what was done to the stream, what it did, and how it ended."""
 
     fault: str
     happened: str
     ended: str
     rows: int
-    """Rows of answers that were compared with the batch answer."""
+    """The number of rows that were compared with the batch answer."""
 
 
 Family = Callable[["Rig"], Iterable[Outcome]]
-"""A family of faults, each done to a stream of its own."""
+"""A family of faults, each injected into a separate stream."""
 
 
 class Wrong(EngineError):
-    """A stream answered wrongly, or did not stop as clearly as it should."""
+    """A stream gave a wrong answer, or did not stop with a clear error."""
 
 
 def stopped_by(error: BaseException | str, *words: str) -> str:
-    """The line of an error that says why, which must hold all of some words.
+    """The line of an error that gives the reason; it must contain all of the given words.
 
-    Of an error of Spark's own, of which no words are known, the innermost cause.
+    Without words, for errors of Spark itself, it is the innermost cause.
 
     >>> stopped_by("aborted\\nCaused by: java.io.EOFException: cut short\\n\\tat a.b(C.java)")
     'cut short (EOFException)'
@@ -57,7 +57,7 @@ def stopped_by(error: BaseException | str, *words: str) -> str:
 
 
 def shortened(line: str, around: str, most: int = 140) -> str:
-    """A piece of a line around a word, in which folders are left out.
+    """The part of a line around a word, with paths shortened.
 
     >>> shortened("x" * 200 + " so /tmp/a/b/00001.json is damaged: put it back", "is damaged", 60)
     '... so 00001.json is damaged: put it back'
@@ -77,7 +77,7 @@ def shortened(line: str, around: str, most: int = 140) -> str:
 
 
 def table(outcomes: Iterable[tuple[str, Outcome]]) -> str:
-    """Outcomes with their families, as a table in Markdown."""
+    """The outcomes with their families as a Markdown table."""
     lines = [
         "| family | what was done | what happened | how it ended | rows compared |",
         "|---|---|---|---|---|",
@@ -89,7 +89,7 @@ def table(outcomes: Iterable[tuple[str, Outcome]]) -> str:
 
 
 def merged(page: str, marker: str, families: Sequence[str], run: Sequence[str], text: str) -> str:
-    """A new table with the rows that a page has of families that were not run now.
+    """A new table, with the page's old rows for families that were not run now.
 
     >>> old = "<!-- f -->\\n| family |\\n|---|\\n| a | 1 |\\n| b | 2 |\\n<!-- end of f -->"
     >>> print(merged(old, "f", ["a", "b"], ["b"], "| family |\\n|---|\\n| b | 3 |\\n"), end="")
@@ -110,7 +110,7 @@ def _family(line: str) -> str:
 
 
 def write_between(page: Path, marker: str, text: str) -> None:
-    """Replace what is between `<!-- marker -->` and `<!-- end of marker -->` in a page."""
+    """Replace the text between `<!-- marker -->` and `<!-- end of marker -->` in a page."""
     begin, end = f"<!-- {marker} -->\n", f"<!-- end of {marker} -->"
     before, found, rest = page.read_text(encoding="utf-8").partition(begin)
     _, closed, after = rest.partition(end)

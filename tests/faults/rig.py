@@ -1,4 +1,4 @@
-"""A small stream to do faults to: its rows in files, its queries, and what it should answer."""
+"""A small stream to inject faults into: its files of rows, its queries and the right answers."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ QUERIES = (
     Query("big", aggs=AGGS, window=Window(range="3 minutes", slide="1 minute"), where="x > 5"),
 )
 CLOSED = START + 50_000 * MINUTE
-"""Windows that end before it are closed by `Case.end`."""
+"""Windows that end before this are closed by `Case.end`."""
 
 
 @dataclass
 class Rig:
-    """Makes cases: streams in folders of their own, on one Spark."""
+    """Makes cases: streams in separate folders, on one Spark."""
 
     folder: Path
     seed: int = 0
     short: bool = False
-    """Whether sizes are those of a test rather than of a run that is reported."""
+    """Whether to use the sizes of a test instead of those of a run for the report."""
     _cases: int = 0
     _spark: SparkSession | None = None
 
@@ -54,7 +54,7 @@ class Rig:
         return self._spark
 
     def case(self, name: str) -> Case:
-        """A new case; its rows depend on the seed and on its number only."""
+        """A new case; its rows depend only on the seed and its number."""
         self._cases += 1
         return Case(self, self.folder / f"{self._cases:02d}-{name}", self.seed * 1000 + self._cases)
 
@@ -75,7 +75,7 @@ class Case:
     queries: Sequence[Query] = QUERIES
     watermark: str = "5 minutes"
     per_batch: int = 1
-    """Files that a micro-batch takes at most."""
+    """Most files per micro-batch."""
     random: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,11 +84,11 @@ class Case:
 
     @property
     def checkpoint(self) -> Path:
-        """Where the stream keeps itself."""
+        """The stream's checkpoint."""
         return self.folder / "ck"
 
     def put(self, times: Any, keys: Any = None, values: Any = None) -> None:
-        """A file of rows, read after those before it; keys and values are drawn."""
+        """Write a file of rows, to be read after the earlier ones; keys and values are random."""
         count = len(times)
         drawn = [f"k{i}" for i in self.random.integers(0, 6, count)]
         numbers = self.random.integers(0, 12, count)
@@ -100,19 +100,19 @@ class Case:
             }
         )
         path = self.folder / "in" / f"{self.files:05d}.parquet"
-        written = path.with_name(f".{path.name}")  # a stream that runs must not see half of it
+        written = path.with_name(f".{path.name}")  # a running stream must not see half a file
         pq.write_table(rows, written)
         os.utime(written, (1_000_000 + self.files, 1_000_000 + self.files))
         written.rename(path)
         self.files += 1
 
     def minutes(self, first: float, last: float, rows: int = 200) -> None:
-        """A file of rows between two minutes."""
+        """Write a file of rows between two minutes."""
         low, high = int(first * MINUTE), int(last * MINUTE)
         self.put(START + self.random.integers(low, high, rows))
 
     def end(self) -> None:
-        """A file of one row far behind the others' windows, which closes them."""
+        """Write a file with one row far later than all windows, which closes them."""
         self.put([START + 100_000 * MINUTE])
 
     def stream(self) -> DataFrame:
@@ -122,7 +122,7 @@ class Case:
         return reader.parquet(str(self.folder / "in"))
 
     def start(self, sink: Sink | None = None, **options: Any) -> Running:
-        """Start the stream, or go on with it."""
+        """Start or continue the stream."""
         given: dict[str, Any] = {"trigger": "available_now", **options}
         return start(
             self.stream(),
@@ -135,13 +135,13 @@ class Case:
         )
 
     def run(self, sink: Sink | None = None, **options: Any) -> Running:
-        """Start it and let it come to its end."""
+        """Start it and wait until it ends."""
         running = self.start(sink, **options)
         running.await_termination()
         return running
 
     def stop_of(self, **options: Any) -> BaseException:
-        """The error that ends the stream; it must end so."""
+        """Run the stream, which must end with an error; return the error."""
         try:
             running = self.start(**options)
         except Exception as error:
@@ -163,7 +163,7 @@ class Case:
         rows: DataFrame | None = None,
         of: Any = None,
     ) -> int:
-        """Every query's answers against the batch answer; how many rows were compared."""
+        """Compare every query's answers with the batch answer; return the number of rows."""
         total = 0
         for query in self.queries if queries is None else queries:
             expected = native(self.batch() if rows is None else rows, AXIS, query)

@@ -1,4 +1,4 @@
-"""A stream with queries that come and go, for as long as is asked: memory and state stay flat.
+"""A long run in which queries are added and dropped: memory and state must stay flat.
 
 `python -m tests.faults.soak --minutes 60 [--write docs/reliability.md]`
 """
@@ -24,21 +24,21 @@ from weft.query.query import Query
 from weft.query.window import Window
 
 ROWS = 2000
-"""Rows of a file; a file comes every second."""
+"""Rows per file; there is a file every second."""
 CHANGE = 15.0
 """Seconds between two changes of queries."""
 SLACK = 1.25
-"""By how much the last quarter may be above the second; the first one warms up."""
+"""How much more the last quarter may have than the second; the first one is for warming up."""
 MEGABYTES = 48.0
-"""Growth under this is noise, whatever it is a part of."""
+"""Growth by less than this is noise, whatever the total."""
 WARM = 10.0
-"""Minutes under which a run says nothing of memory: workers come and grow all the while."""
+"""A run shorter than this many minutes shows nothing about memory: workers still start and grow."""
 MARKER = "soak"
 
 
 @dataclass(frozen=True)
 class Sample:
-    """How it was at one moment."""
+    """The measurements at one moment."""
 
     memory: Memory
     state_bytes: int
@@ -47,23 +47,23 @@ class Sample:
 
 @dataclass(frozen=True)
 class Soak:
-    """What came of a run."""
+    """The outcome of a run."""
 
     minutes: float
     files: int
     changes: int
     rows: int
-    """Rows of answers, equal to the batch answer."""
+    """The number of rows of answers that were equal to the batch answer."""
     samples: Sequence[Sample]
 
     def quarters(self, name: str) -> tuple[float, float]:
-        """The median of a figure in the second quarter of the run and in the last."""
+        """The median of a measurement in the second quarter of the run and in the last."""
         values = [float(getattr(s.memory, name, getattr(s, name, 0))) for s in self.samples]
         quarter = max(1, len(values) // 4)
         return median(values[quarter : 2 * quarter] or values), median(values[-quarter:])
 
     def check(self) -> None:
-        """Refuse a run in which memory or state grew, if it was long enough to tell."""
+        """Fail if memory or state grew, provided that the run was long enough to tell."""
         if self.minutes < WARM:
             return
         for name, unit in (("driver", 1e6), ("workers", 1e6), ("state_bytes", 1e6)):
@@ -94,17 +94,17 @@ class Soak:
 
 
 def passing(number: int) -> Query:
-    """A query that stays for a while."""
+    """A query that runs for a while."""
     window = Window(range=f"{2 + number % 5} minutes", slide=f"{1 + number % 2} minutes")
     aggs = {"n": "count(*)", "hi": "max(x)"}
     return Query(f"p{number}", aggs=aggs, window=window, by=["k"], where=f"x > {number % 9}")
 
 
 def soak(folder: Path, minutes: float, seed: int = 0) -> Soak:
-    """Run it; an error if answers differ, or memory or state grew."""
+    """Run the stream; fail if answers differ, or memory or state grew."""
     rig = Rig(folder, seed)
     case = rig.case("soak")
-    case.per_batch = 50  # whatever has come since the last micro-batch
+    case.per_batch = 50  # everything that has arrived since the last micro-batch
     stop = threading.Event()
     feeder = threading.Thread(target=_feed, args=(case, stop), daemon=True)
     feeder.start()
@@ -145,7 +145,7 @@ def soak(folder: Path, minutes: float, seed: int = 0) -> Soak:
 
 
 def _feed(case: Case, stop: threading.Event) -> None:
-    """A file a second, ten seconds of event time in each, some rows up to a minute behind."""
+    """Write a file every second, with ten seconds of event time; some rows are a minute late."""
     number = 0
     while not stop.is_set():
         first = START + number * MINUTE // 6
@@ -156,7 +156,7 @@ def _feed(case: Case, stop: threading.Event) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run it and say what came of it."""
+    """Run it and print the outcome."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=0)

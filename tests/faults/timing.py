@@ -1,4 +1,4 @@
-"""A clock that goes back, and rows that come again, out of order or years ahead."""
+"""A clock that goes back, and rows that are repeated, out of order or years ahead."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DAY = 24 * 60 * MINUTE
 
 
 def clock_back(rig: Rig) -> Iterator[Outcome]:
-    """The clock was ten days later at the last micro-batch than it is now."""
+    """At the last micro-batch, the clock was ten days later than it is now."""
     case = rig.case("clock")
     case.minutes(0, 4)
     case.run()
@@ -27,7 +27,7 @@ def clock_back(rig: Rig) -> Iterator[Outcome]:
     case.minutes(4, 8)
     case.end()
     said = stopped_by(case.stop_of(), "the clock says", "start the stream again")
-    file.write(right)  # the clock is set: it has not said anything later than now
+    file.write(right)  # as if the clock had never shown a later time than now
     case.run()
     yield Outcome("clock ten days back, then set", said, STOPPED, case.compare())
 
@@ -54,7 +54,7 @@ def repeats(rig: Rig) -> Iterator[Outcome]:
 
 
 def reorders(rig: Rig) -> Iterator[Outcome]:
-    """Rows twice and in any order, within the watermark: as a plain query on the same rows."""
+    """Rows twice and in any order, within the watermark, give a plain query's answers."""
     case = rig.case("reorders")
     case.watermark = "1 hour"
     draw = case.random
@@ -74,7 +74,7 @@ def reorders(rig: Rig) -> Iterator[Outcome]:
 
 
 def years_ahead(rig: Rig) -> Iterator[Outcome]:
-    """One row with a time in three years, between two files of ordinary rows."""
+    """One row with a time three years ahead, between two files of ordinary rows."""
     case = rig.case("ahead")
     case.minutes(0, 4)
     far = time.time_ns() // 1000 + 3 * 365 * DAY

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass
 class Cluster:
-    """Its address, and the processes of its workers, each with its executors in its group."""
+    """The cluster's address and its worker processes; executors are in their worker's group."""
 
     address: str
     workers: list[subprocess.Popen]
@@ -57,9 +57,9 @@ def standalone(folder: Path, environ: dict[str, str], workers: int = 2) -> Itera
 
 
 def wheel(folder: Path) -> Path:
-    """The project's wheel, built now, under a name that ends in .zip.
+    """The project's wheel, freshly built, under a name that ends in .zip.
 
-    A wheel is one; and Numba, which keeps what it has compiled, knows code in archives by that.
+    A wheel is a zip file, and Numba, which caches compiled code, recognises archives by that name.
     """
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder)]
     done = subprocess.run([*command, str(ROOT)], capture_output=True, text=True)
@@ -70,9 +70,9 @@ def wheel(folder: Path) -> Path:
 
 
 def bare_python(folder: Path) -> tuple[str, dict[str, str]]:
-    """A Python with what weft depends on and without weft, and an environment for it.
+    """A Python with weft's dependencies but without weft, and an environment for it.
 
-    What is on this one's path is on its path too, but for folders that have weft.
+    Its path is that of this Python, except for folders that have weft.
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     (site,) = folder.glob("lib/python*/site-packages")

@@ -1,8 +1,8 @@
 """A driver on a cluster: weft from the wheel, a batch verified, and a stream to its end.
 
-Arguments: the master's address, the wheel, a folder. Prints a line of JSON for what has happened.
-The wheel is on PYTHONPATH already: Spark's stateful operator starts a Python beside the driver,
-which does not get what is shipped to executors.
+Arguments: the master's address, the wheel, a folder. Prints a line of JSON for each event. The
+wheel is also on PYTHONPATH, because Spark's stateful operator starts a Python on the driver's
+machine, which does not get the files shipped to executors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def say(**facts: object) -> None:
 
 
 def where(rows: Iterator) -> Iterator:
-    """Where a worker has weft from."""
+    """The path from which a worker imports weft."""
     import weft as found
 
     for batch in rows:

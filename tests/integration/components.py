@@ -1,4 +1,4 @@
-"""Real components for tests: each is there, or the test fails with its name, or is switched off."""
+"""Real components for tests: if one is missing, the test fails by name, unless it is disabled."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 
 WITHOUT = {name for name in os.environ.get("WEFT_WITHOUT", "").split(",") if name}
-"""Components that somebody has switched off: WEFT_WITHOUT=kafka,postgres,delta,iceberg,cluster."""
+"""Components disabled by the user: WEFT_WITHOUT=kafka,postgres,delta,iceberg,cluster."""
 
 
 def need(name: str) -> None:
-    """Skip what needs a component that is switched off."""
+    """Skip a test that needs a disabled component."""
     if name in WITHOUT:
         pytest.skip(f"{name} is switched off by WEFT_WITHOUT")
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of loopback that nobody listens on."""
+    """Unused ports on loopback."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for one in sockets:
@@ -44,7 +44,7 @@ def wait_for(
     *,
     every: float = 0.1,
 ) -> None:
-    """Wait until something holds; fail with its name if it does not, or its process has ended."""
+    """Wait for a condition; fail with its name on a timeout, or if its process has ended."""
     ends = time.monotonic() + seconds
     while not ready():
         if process is not None and process.poll() is not None:
@@ -62,7 +62,7 @@ def listens(port: int) -> bool:
 
 @contextmanager
 def process(command: list[str], log: Path, **options: object) -> Iterator[subprocess.Popen]:
-    """A process with a group of its own, which is killed at the end, by its id, with all of it."""
+    """A process in a new process group; at the end, the whole group is killed."""
     with log.open("ab") as written:
         options = {"stdout": written, **options}
         started = subprocess.Popen(command, stderr=written, start_new_session=True, **options)

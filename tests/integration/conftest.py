@@ -1,4 +1,4 @@
-"""Components shared by the tests of a run, each started by the first test that asks for it."""
+"""Components shared by the tests of a run; the first test that needs one starts it."""
 
 from __future__ import annotations
 

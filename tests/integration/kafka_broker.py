@@ -39,9 +39,9 @@ group.initial.rebalance.delay.ms=0
 
 
 def jars() -> Path:
-    """The folder of the broker's jars, fetched if need be; the test fails by name if they cannot.
+    """The folder of the broker's jars, fetched if necessary; if that fails, so does the test.
 
-    Once whole, the folder bears its name; until then it has another.
+    The folder is renamed once it is complete.
     """
     folder = cache() / f"kafka_2.13-{VERSION}"
     if folder.exists():
@@ -63,7 +63,7 @@ def jars() -> Path:
 
 @contextmanager
 def kafka(folder: Path) -> Iterator[str]:
-    """A broker; gives its address, and stops it at the end."""
+    """Start a broker, yield its address, and stop it at the end."""
     classes = f"{jars()}/*"
     port, controller = components.free_ports(2)
     properties = folder / "server.properties"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 START = 1_700_000_100
-"""Seconds; a whole minute, so that minutes are windows."""
+"""In seconds; a whole minute, so that windows of minutes begin here."""
 END = START + 86_400
 """The time of messages that close every window before it."""
 
@@ -29,7 +29,7 @@ class Trade:
 
 
 def trades(count: int, seed: int = 0) -> list[Trade]:
-    """One a second or so, up to three minutes out of order, every tenth of them twice."""
+    """About one trade per second, up to three minutes out of order, every tenth of them twice."""
     draw = random.Random(seed)
     made = [
         Trade(START + 2 * number - draw.randrange(180) + 180, f"s{draw.randrange(4)}", number % 17)
@@ -44,10 +44,10 @@ def closing() -> list[Trade]:
 
 
 def send(servers: str, topic: str, sent: list[Trade]) -> None:
-    """Produce trades, dealt to both partitions in turn so that neither runs ahead in time.
+    """Produce trades alternately to both partitions, so that neither runs ahead in time.
 
-    An idempotent producer keeps its order when it has to send again, as it may to a topic that is
-    only just being made; without it a message can come so much later that it is late.
+    An idempotent producer keeps the order when it has to send again, which may happen with a topic
+    that is just being created. Without it, a message could arrive so late that it is a late row.
     """
     producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True})
     for number, trade in enumerate(sent):
@@ -70,7 +70,7 @@ def received(servers: str, topic: str) -> list[Message]:
     settings = {"bootstrap.servers": servers, "group.id": "tests", "enable.auto.commit": False}
     consumer = Consumer(settings)
     try:
-        known = consumer.list_topics(timeout=30).topics  # asking for one by name would make it
+        known = consumer.list_topics(timeout=30).topics  # asking for it by name would create it
         known = known[topic].partitions if topic in known else {}
         found = []
         for partition in sorted(known):
@@ -87,7 +87,7 @@ def received(servers: str, topic: str) -> list[Message]:
 
 
 def windows(rows: list[Trade], range_: int, slide: int, least: int = 0) -> Counter:
-    """What a query of count and sum by symbol answers: (start, symbol, n, total), in plain Python.
+    """The answers of a query of count and sum by symbol, as (start, symbol, n, total), in Python.
 
     Only windows that end before the closing messages.
     """

@@ -1,4 +1,4 @@
-"""One lake's part of the tests, in a process of its own: a job from its table into its tables.
+"""The tests of one lake, in a separate process: a job from a table of the lake to others.
 
 `FOLDER KIND` prints as JSON the rows of each query's table after the stream has ended, and after
 its last micro-batch has been run again; `FOLDER KIND altered` those of a stream whose table is
@@ -51,7 +51,7 @@ PLACES = {
 
 
 def parts() -> list[list[Trade]]:
-    """What is sent, by commits and out of order."""
+    """The rows of each commit, out of order."""
     sent = trades(600)
     return [sent[:250], sent[250:500], sent[500:], closing()]
 
@@ -75,7 +75,7 @@ def fill(spark: SparkSession, folder: Path, kind: str) -> None:
 
 
 def answers(spark: SparkSession, folder: Path, kind: str) -> dict[str, list[list]]:
-    """Every query's table, all of its rows."""
+    """All rows of every query's table."""
     found = {}
     for number, query in enumerate(("minute", "sliding"), start=1):
         if kind == "delta":
@@ -88,7 +88,7 @@ def answers(spark: SparkSession, folder: Path, kind: str) -> dict[str, list[list
 
 
 def run(spark: SparkSession, job: Job) -> int:
-    """Run the stream over all there is; returns how many answers it delivered."""
+    """Run the stream over all available rows; return how many answers it delivered."""
     running = started(spark, job, trigger="available_now")
     running.await_termination(180)
     running.stop()
@@ -102,13 +102,13 @@ def made_job(folder: Path, kind: str) -> Job:
 
 
 def twice(folder: Path, kind: str) -> None:
-    """A stream to its end, and its last micro-batch again."""
+    """Run a stream to its end, and then its last micro-batch again."""
     job = made_job(folder, kind)
     with job_session(job) as spark:
         fill(spark, folder, kind)
         run(spark, job)
         first = answers(spark, folder, kind)
-        # What a crash between the sink's write and Spark's commit leaves behind.
+        # The files as a crash between the sink's write and Spark's commit leaves them.
         last = max(int(file.name) for file in (folder / "ck" / "commits").glob("[0-9]*"))
         (folder / "ck" / "commits" / str(last)).unlink()
         (folder / "ck" / "commits" / f".{last}.crc").unlink(missing_ok=True)
@@ -118,7 +118,7 @@ def twice(folder: Path, kind: str) -> None:
 
 
 def altered(folder: Path, kind: str) -> None:
-    """A Delta table gets a column and, when all rows are through, another name for one."""
+    """Add a column to a Delta table and, after all rows are processed, rename one."""
     assert kind == "delta"
     job, table = made_job(folder, kind), f"delta.`{folder}/in`"
     with job_session(job) as spark:

@@ -1,6 +1,6 @@
-"""The lakes' tests on the Spark that both have a build for.
+"""The lakes' tests on a Spark version for which both have a build.
 
-Neither Delta Lake nor Iceberg has one for the newest (weft.spark.connectors says what was seen).
+Neither Delta Lake nor Iceberg has a build for the newest one (details in weft.spark.connectors).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from weft.spark import connectors
 
 
 def drive(folder: Path, kind: str, version: str, *act: str) -> dict[str, Any]:
-    """Run lake_drive.py on a Spark; what it told at its end."""
+    """Run lake_drive.py on a version of Spark; return its output."""
     try:
         connectors.settings([kind], version)
     except EngineError as error:

@@ -36,8 +36,8 @@ def programs() -> Path:
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    """A server; gives how to connect to it, and stops it at the end."""
-    # Not in a folder of pytest's, which only its owner may enter.
+    """Start a server, yield its connection string, and stop it at the end."""
+    # Not in pytest's temporary folder, which only its owner may enter.
     with TemporaryDirectory(prefix="weft-postgres-") as folder, _server(Path(folder)) as url:
         yield url
 
@@ -61,7 +61,7 @@ def _server(folder: Path) -> Iterator[str]:
 
 
 def _somebody(folder: Path) -> dict[str, object]:
-    """How to run as somebody who is not root, whom PostgreSQL refuses; as oneself otherwise."""
+    """Options to run as another user if this one is root, as which PostgreSQL refuses to run."""
     if os.geteuid() != 0:
         return {}
     nobody = pwd.getpwnam("nobody")

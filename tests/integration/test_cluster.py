@@ -62,7 +62,7 @@ def test_the_answers_hold_when_a_worker_is_killed(tmp_path: Path) -> None:
 
 
 def follow(driver: subprocess.Popen, worker: subprocess.Popen) -> list[dict]:
-    """The driver's events; after its second micro-batch a worker and its executor are killed."""
+    """Collect the driver's events, and after the second micro-batch kill a worker and executor."""
     events = []
     for line in driver.stdout:
         events.append(json.loads(line))

@@ -47,7 +47,7 @@ connectors: [kafka]
 spark: {{spark.master: "local[2]", spark.driver.memory: 1g, spark.sql.session.timeZone: UTC}}
 """
 PATIENCE = 240.0
-"""Seconds, for machines that are busy; nothing waits longer than it must."""
+"""Time limit in seconds, enough for busy machines."""
 BIG = Query(
     "big",
     aggs={"n": "count(*)", "total": "sum(size)"},
@@ -58,7 +58,7 @@ BIG = Query(
 
 
 class Stream:
-    """`weft stream` in a process of its own, whose events are read as they come."""
+    """`weft stream` in a separate process, whose events are read as they arrive."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.log = folder / "stream.log"
@@ -72,7 +72,7 @@ class Stream:
             )
 
     def until(self, ready: Callable[[int], bool]) -> None:
-        """Read events up to a micro-batch of which this holds."""
+        """Read events up to a micro-batch that satisfies a condition."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             event = json.loads(line)
@@ -88,7 +88,7 @@ class Stream:
 
 
 def answers(found: list, query: str) -> dict[bytes, list[bytes]]:
-    """The values of every key, in the order of the topic, of one query's messages."""
+    """For one query's messages, the values of every key in the order of the topic."""
     values: dict[bytes, list[bytes]] = {}
     for message in found:
         if message.headers["query"].decode() == query:
@@ -97,7 +97,7 @@ def answers(found: list, query: str) -> dict[bytes, list[bytes]]:
 
 
 def rows(values: dict[bytes, list[bytes]]) -> Counter:
-    """Each key once: its newest value, as `messages.windows` gives rows."""
+    """The newest value of each key, as rows like those of `messages.windows`."""
     counted: Counter = Counter()
     for key, sent in values.items():
         value, named = json.loads(sent[-1]), json.loads(key)
@@ -121,8 +121,8 @@ def test_each_window_comes_once_through_changes_and_a_crash(kafka: str, tmp_path
         before = ProgressFile(checkpoint).read().batch
         first.until(lambda batch: batch > before and newest(kafka) > before)
     finally:
-        components.kill(first.process)  # in the middle of whatever it does
-    # And what a crash between the sink's write and Spark's commit leaves behind, made certain.
+        components.kill(first.process)  # at an arbitrary moment
+    # Also force the state that a crash between the sink's write and Spark's commit leaves.
     uncommit(tmp_path / "ck", newest(kafka))
     there = len(messages.received(kafka, "answers"))
 
@@ -165,19 +165,19 @@ def check(found: list, sent: list[messages.Trade], since: int) -> None:
     assert rows(answers(found, "big")) == right
     sliding = rows(answers(found, "sliding"))
     assert sliding
-    assert sliding <= messages.windows(sent, 300, 120)  # dropped on the way: what came is right
+    assert sliding <= messages.windows(sent, 300, 120)  # dropped: earlier answers are right
     for values in minute.values():
         assert len(set(values)) == 1, "a key that comes again has the same value"
 
 
 def newest(servers: str) -> int:
-    """The last micro-batch that has messages among the answers; -1 before there are any."""
+    """The last micro-batch with messages among the answers; -1 if there is none yet."""
     found = messages.received(servers, "answers")
     return max((int(message.headers["batch"]) for message in found), default=-1)
 
 
 def uncommit(checkpoint: Path, last: int) -> None:
-    """Take back the commit of a micro-batch, and all after it: it is run again."""
+    """Remove the commits of a micro-batch and all later ones, so that Spark runs it again."""
     for kind, keep in (("commits", last - 1), ("offsets", last)):
         for file in (checkpoint / kind).iterdir():
             if int(file.name.strip(".").split(".")[0] or -1) > keep:

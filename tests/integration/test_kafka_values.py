@@ -1,4 +1,4 @@
-"""Messages of Kafka in Python: Avro values both ways, keys, headers, and one message of a key."""
+"""Kafka messages in Python: Avro in both directions, keys, headers, the newest message of a key."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ AVRO = """{"type": "record", "name": "trade", "fields": [
 
 
 def avro(trade: Trade) -> bytes:
-    """A trade as Avro writes it: whole numbers in zigzag and sevens of bits, a text by its length.
+    """A trade in Avro's encoding: zigzag integers in groups of seven bits, strings with a length.
 
-    Written out here, so that another hand than Spark's makes what Spark reads.
+    Encoded here, so that Spark reads something that Spark has not written itself.
     """
 
     def whole(number: int) -> bytes:
@@ -111,7 +111,7 @@ VENUE = ', {"name": "venue", "type": ["null", "string"], "default": null}]}'
 def test_messages_that_change_between_runs(
     spark: SparkSession, kafka: str, tmp_path: Path, kind: str
 ) -> None:
-    """A field more goes on; one of another type is refused, and the stream goes on without it."""
+    """A new field is accepted; one of another type is refused, and the stream runs without it."""
     topic, sent = f"changing-{kind}", trades(200)
     producer = Producer({"bootstrap.servers": kafka, "enable.idempotence": True})
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.integration
 
 
 NEWER = "4.2.1"
-"""The newest that Delta Lake alone has a build for; in CI the one that both have is enough."""
+"""The newest Spark with a build of Delta Lake only; in CI, one with builds of both is enough."""
 EXPECTED = {
     "minute": windows(trades(600), 60, 60),
     "sliding": windows(trades(600), 300, 120),
@@ -44,7 +44,7 @@ def test_from_a_table_into_tables_exactly_once(kind: str, version: str, tmp_path
     components.need(kind)
     found = lake_spark.drive(tmp_path, kind, version)
     assert equal(found["first"])
-    assert found["delivered again"] > 0  # else the second run has shown nothing
+    assert found["delivered again"] > 0  # otherwise the second run shows nothing
     assert equal(found["after"])
 
 

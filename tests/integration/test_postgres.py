@@ -1,4 +1,4 @@
-"""PostgreSQL: upserts by the tasks, through micro-batches run again, nulls and odd names."""
+"""PostgreSQL: upserts by tasks, also with repeated micro-batches, nulls and odd names."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def write(rows: list[Trade], folder: Path, name: str) -> None:
 def stream(
     spark: SparkSession, folder: Path, sink: PostgresSink, mode: str, *queries: Query
 ) -> int:
-    """Run a stream over the files of a folder to its end; returns how many answers it gave."""
+    """Run a stream over the files of a folder to its end; return how many answers it gave."""
     reader = spark.readStream.schema("ts TIMESTAMP, symbol STRING, size BIGINT")
     frame = reader.option("maxFilesPerTrigger", 1).json(str(folder / "in"))
     loom = Loom(frame, "ts", "10 minutes")
@@ -69,7 +69,7 @@ def test_a_micro_batch_that_is_run_again_changes_nothing(
     assert {(int(start.timestamp()), *rest) for start, _, *rest in found} == set(
         windows(sent, 120, 120)
     )
-    # A crash between the sink's write and Spark's commit: the micro-batch of file 3 comes again.
+    # A crash between the sink's write and Spark's commit: the micro-batch of file 3 runs again.
     for kind, keep in (("commits", 2), ("offsets", 3)):
         for file in (tmp_path / "ck" / kind).iterdir():
             if int(file.name.strip(".").split(".")[0]) > keep:

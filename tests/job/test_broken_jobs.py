@@ -1,4 +1,4 @@
-"""Every kind of mistake in a job file ends in one message, exit code 2, and touches nothing.
+"""Every kind of mistake in a job file gives one message and exit code 2, and changes nothing.
 
 `broken/<kind>.yaml` is the file, `broken/<kind>.txt` the message. The mistakes that only Spark can
 find are in tests/spark/test_broken_on_spark.py.
@@ -22,7 +22,7 @@ KINDS = sorted(path.stem for path in BROKEN.glob("*.yaml"))
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder with the broken files in it, and no Spark to be had."""
+    """A folder with the broken files, where Spark cannot be imported."""
     shutil.copytree(BROKEN, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
 

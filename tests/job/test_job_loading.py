@@ -58,7 +58,7 @@ def test_a_job_is_read_with_its_defaults(file):
 
 
 def test_one_file_of_queries_and_owners(file):
-    """What a query says of its owner goes before what its file's entry says."""
+    """The owner that a query names overrides the one of its file's entry."""
     (file.parent / "more.sql").write_text(
         "SELECT min(p) AS lo FROM t GROUP BY window(at, '1 hour');\n-- owner: ann\n"
         "SELECT max(p) AS hi FROM t GROUP BY window(at, '1 hour');\n"

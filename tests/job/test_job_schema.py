@@ -76,7 +76,7 @@ def parts(value: object, steps: tuple = ()):
 
 
 def changed(value: object, steps: tuple, change) -> object:
-    """A copy in which what holds the last step is changed."""
+    """A copy in which the container of the last step of a path is changed."""
     value = copy.deepcopy(value)
     holder = value
     for step in steps[:-1]:
@@ -86,7 +86,7 @@ def changed(value: object, steps: tuple, change) -> object:
 
 
 def variants():
-    """The full job with every part of it left out, replaced by junk, or given a brother."""
+    """The full job, with each part in turn left out, replaced by junk, or given a sibling."""
     sinks = [
         {"kind": "console", "limit": 3},
         {"kind": "memory"},
@@ -113,7 +113,7 @@ def test_the_full_job_is_accepted():
 
 
 def test_jsonschema_accepts_the_same():
-    """Ours against the reference implementation, on thousands of right and wrong jobs."""
+    """Our validator agrees with the reference one on thousands of right and wrong jobs."""
     import jsonschema
 
     validator = jsonschema.Draft202012Validator(SCHEMA)

@@ -1,4 +1,4 @@
-"""No secret of a job is in anything that is shown: JSON, repr, sentences, errors."""
+"""Secrets of a job appear in no output: JSON, repr, sentences, errors."""
 
 from __future__ import annotations
 

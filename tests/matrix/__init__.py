@@ -1,1 +1,1 @@
-"""Which Spark does what: tests that exist, run on every release of PySpark that weft claims."""
+"""Which features work on which Spark: existing tests, run on every supported PySpark release."""

@@ -1,7 +1,7 @@
 """`python -m tests.matrix [--only NAME ...] [--on VERSION ...]`: the table of docs/operations.md.
 
-Each cell is a run of tests that stand elsewhere, by a Python that finds that PySpark first. What
-came of it is kept in outcomes.json, so that a part can be run again; the table is made of all.
+Each cell is a run of existing tests by a Python that imports that PySpark. The outcomes are stored
+in outcomes.json, so that a part can be run again; the table shows all of them.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ CANNOT: Mapping[tuple[str, str], str] = {
     ("Iceberg", "4.2.1"): "no build",
     ("Iceberg", NEWEST): "no build",
 }
-"""What is not run, and why."""
+"""The cells that are not run, and why."""
 
 
 def run(row: str, version: str) -> str:
-    """A cell: run its tests and tell how they ended."""
+    """Run the tests of a cell, and return how they ended."""
     tests = [test.format(version=version) for test in ROWS[row]]
     # The lakes' and the versions' tests choose their PySpark by themselves.
     chosen = None if "{version}" in ROWS[row][0] or version == NEWEST else environ(version)

@@ -1,4 +1,4 @@
-"""Calendar windows in plans: what they share, what it costs, how they are told."""
+"""Calendar windows in plans: what they share, what it costs, how they are described."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_windows_of_one_zone_need_the_same_slices() -> None:
 def test_edges_are_counted_together_with_those_of_other_windows() -> None:
     plan = weft.optimize([MONTHS, DAYS, HOURS], rate=100.0, strategy="share_all")
     (tree,) = plan.trees
-    assert tree.edge_rate == pytest.approx(13 / DAY)  # of the edges only 23:00 is no even hour
+    assert tree.edge_rate == pytest.approx(13 / DAY)  # only the edge at 23:00 is not an even hour
     assert weft.edge_rate([MONTHS.window, DAYS.window]) == pytest.approx(3 / DAY)
 
 

@@ -1,4 +1,4 @@
-"""Incremental WeaveShare: partitions within their tolerance, whatever comes and goes."""
+"""Incremental WeaveShare: partitions stay within their tolerance, whatever the changes."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_plans_stay_partitions_within_their_tolerance(
 def test_the_mean_error_stays_below_the_tolerance(
     seed: int, rate: float, tolerance: float, changes: list[tuple[bool, int]]
 ) -> None:
-    """Against plans from scratch, whatever comes and goes, by the default rule."""
+    """The error relative to plans from scratch, for any changes, by the default rule."""
     table = Setting(140, 200, rate, 0.6, 20, fragments=bool(seed % 2)).table(seed)
     random = np.random.default_rng(seed)
     state = Incremental.of(
@@ -131,7 +131,7 @@ def test_the_mean_error_stays_below_the_tolerance(
 def test_no_plan_goes_below_the_floor_after_an_add(
     first: list[tuple[int, int]], more: list[tuple[int, int]], rate: float
 ) -> None:
-    """From the best plan of all, added queries pay for their own edges at least."""
+    """Compared with the best plan, added queries pay at least for their own edges."""
     table, added = table_of(first), table_of(more)
     cost = LinearCost(rate, 0.0, table.overlap)
     best = SEARCHES["exhaustive"]
@@ -153,7 +153,7 @@ def test_a_new_query_joins_the_tree_that_it_weaves_best_with() -> None:
 
 
 def test_existing_trees_merge_only_through_a_changed_one() -> None:
-    """Two trees that were left apart stay so until one of them is touched."""
+    """Two trees that were not merged stay separate until one of them changes."""
     table = table_of([(4, 4), (4, 8), (8, 8)])
     cost = LinearCost(5.0, 0.0, table.overlap)
     apart = SEARCHES["no_share"](table, cost)
@@ -162,12 +162,12 @@ def test_existing_trees_merge_only_through_a_changed_one() -> None:
     light = LinearCost(0.001, 0.0, table.overlap)
     lonely = Incremental.of(table, light, SEARCHES["no_share"](table, light), tolerance=inf)
     assert lonely.add(more, more.overlap).grouping.labels.tolist() == [0, 1, 2, 3]
-    # With a rate at which everything merges, the new tree takes one after the other with it.
+    # With a rate at which everything merges, the new tree absorbs one after the other.
     assert state.add(more, more.overlap).grouping.labels.tolist() == [0, 0, 0, 0]
 
 
 def test_trees_that_lost_queries_are_woven_again() -> None:
-    # With slide 3 in its tree, slide 4 is too dear for slide 8; without, it suits.
+    # With slide 3 in its tree, slide 4 is too expensive for slide 8; without, it fits.
     state = start([(8, 40), (4, 4), (3, 3)], 0.9, inf)
     before = state.grouping.labels.tolist()
     after = state.drop([2])
@@ -194,7 +194,7 @@ def test_tolerance_zero_rebuilds_at_every_change_and_infinity_never() -> None:
 
 
 def test_deviation_from_the_plan_from_scratch_is_small_for_small_tolerances() -> None:
-    """Figure 11: the relative error does not exceed the tolerance; the work falls with it."""
+    """Figure 11: the relative error does not exceed the tolerance; the work falls as it grows."""
     setting = Setting(400, 40, 20.0, 0.6, 20, fragments=True)
     table = setting.table(3)
     rebuilds, errors = [], []
@@ -232,7 +232,7 @@ def test_the_slope_extrapolates_the_last_two_points() -> None:
     assert steep.by_slope(26) == pytest.approx(180.0)
     assert steep.by_slope(0) == pytest.approx(50.0)
     falling = Incremental.of(table, cost, state.grouping, curve=((10, 10.0), (20, 150.0)))
-    assert falling.by_slope(5) == pytest.approx(150.0 * 5 / 20)  # the line is below nothing there
+    assert falling.by_slope(5) == pytest.approx(150.0 * 5 / 20)  # the line is below zero there
 
 
 def test_a_change_says_what_happened_and_why() -> None:

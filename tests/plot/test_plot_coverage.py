@@ -1,4 +1,4 @@
-"""Boxes are the plan's windows, arrows what feeds what; stand-ins count what is left out."""
+"""Boxes are the plan's windows, arrows show what feeds what; placeholders count the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def boxes(figure: Figure) -> dict[str, tuple[float, float]]:
 
 
 def arrows(figure: Figure, kind: str) -> set[tuple[str, str]]:
-    """The labels of the boxes that each arrow leaves and meets."""
+    """The labels of the boxes at both ends of each arrow."""
     at = [(place, label) for label, place in boxes(figure).items() if not label.isdigit()]
     found = set()
     for patch in figure.axes[0].patches:

@@ -1,4 +1,4 @@
-"""What is drawn is the tree: its edges, its slices, its windows; checked in the picture's data."""
+"""The picture shows the tree's edges, slices and windows, as its data shows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIZES = [("12 minutes", "5 minutes"), ("1 hour", "10 minutes"), ("10 minutes", "
 
 
 def drawn(figure: Figure, gid: str) -> np.ndarray:
-    """The segments of the lines with this id, as (lines, ends, xy)."""
+    """The segments of the lines with an id, as (lines, ends, xy)."""
     (found,) = [one for one in figure.axes[0].collections if one.get_gid() == gid]
     return np.array(found.get_segments())
 

@@ -1,4 +1,4 @@
-"""Calendar windows against Python's own calendar: where they start and end, in every zone."""
+"""Calendar windows start and end as by Python's own calendar, in every zone."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def micros(text: str) -> int:
 
 
 def begin(day: date, zone: str) -> int:
-    """The first instant of a local day, as Python's datetime has it.
+    """The first instant of a local day, by Python's datetime.
 
-    In none of `ZONES` do clocks jump from before midnight to after it.
+    In none of `ZONES` do clocks jump over midnight.
     """
     at = datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone))
     return (at - EPOCH) // timedelta(microseconds=1)
@@ -107,7 +107,7 @@ def test_a_day_that_a_zone_left_out_is_empty() -> None:
 
 
 def test_rows_outside_of_the_known_years_are_refused() -> None:
-    """Windows that begin before the table does, though their rows come later, among them."""
+    """This includes windows that begin before the table, even if their rows are later."""
     quarters = Calendar(range="3 months", slide="1 month", zone="America/New_York")
     quarters.scale.check(*quarters.instances(micros("1970-05-01"), micros("2099-09-01")))
     with pytest.raises(

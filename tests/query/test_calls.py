@@ -1,4 +1,4 @@
-"""Calls: what each means, and why others are refused."""
+"""Calls: the meaning of each, and why others are refused."""
 
 from __future__ import annotations
 

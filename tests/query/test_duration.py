@@ -1,4 +1,4 @@
-"""Durations in every form, and those that are no fixed length."""
+"""Durations in every form, and texts that are not a fixed length."""
 
 from __future__ import annotations
 

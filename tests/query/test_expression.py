@@ -1,4 +1,4 @@
-"""Expressions over one row: what they read, and what they may not hold."""
+"""Expressions over one row: what they read, and what they must not contain."""
 
 from __future__ import annotations
 

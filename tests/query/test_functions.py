@@ -1,4 +1,4 @@
-"""The lists of functions agree with one another."""
+"""The lists of functions are consistent."""
 
 from weft.query import functions
 

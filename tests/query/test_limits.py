@@ -1,4 +1,4 @@
-"""What an untrusted query is refused: code, sessions, files, and too much of anything."""
+"""What an untrusted query must not do: run code, reach sessions or files, use too much."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_no_place_of_a_query_takes_it(sql):
 )
 def test_a_function_of_ones_own_is_for_code_and_for_whom_the_owner_allows(given, monkeypatch):
     given = {"aggs": {"n": "count(*)"}, **given}
-    check_untrusted([Query("q", window=Window(range="1 hour"), **given)])  # the program's own
+    check_untrusted([Query("q", window=Window(range="1 hour"), **given)])  # the program's own query
     asked = Query("q", window=Window(range="1 hour"), trusted=False, **given)
     with pytest.raises(ExpressionError, match=r"'q': fair_price is .* WEFT_ALLOW_FUNCTIONS=fair_"):
         check_untrusted([asked])

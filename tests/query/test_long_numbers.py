@@ -1,4 +1,4 @@
-"""Numbers of thousands of digits: an error that names the place, and no copy of them."""
+"""Numbers with thousands of digits: the error gives the position and does not repeat them."""
 
 from __future__ import annotations
 

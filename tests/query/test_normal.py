@@ -1,4 +1,4 @@
-"""Equal in meaning by a cheap argument is equal in text; what differs stays apart."""
+"""Expressions of obviously equal meaning have one normal form; different ones differ."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ plain = st.recursive(
 @settings(max_examples=200, deadline=None)
 @given(sql=plain)
 def test_the_normal_form_keeps_three_valued_logic(sql: str) -> None:
-    """SQLite has Spark's logic of nulls for such conditions."""
+    """Checked with SQLite, which treats nulls in such conditions as Spark does."""
     domain = "WITH v(x) AS (VALUES (NULL), (1), (2), (3)) "
     rows = "FROM (SELECT p.x AS a, q.x AS b, r.x AS c FROM v p, v q, v r)"
     with closing(sqlite3.connect(":memory:")) as database:

@@ -1,4 +1,4 @@
-"""Predicates taken apart: conjuncts and comparisons with typed constants."""
+"""Predicates are split into conjuncts, and comparisons with typed constants are found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cleaning changes no edge, and leaves no progression within another."""
+"""Cleaning changes no edge, and removes progressions that lie in another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries: as given, as meant, and why some cannot be."""
+"""Queries: as given, their meaning, and why some are refused."""
 
 from __future__ import annotations
 

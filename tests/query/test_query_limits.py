@@ -1,4 +1,4 @@
-"""What a query may use: read from what people write, and kept with the query."""
+"""Limits of a query: parsed from the forms that users write, and stored with the query."""
 
 from __future__ import annotations
 

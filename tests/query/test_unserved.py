@@ -1,4 +1,4 @@
-"""Every aggregate of Spark is served, or is in a table with the reason why not."""
+"""Every aggregate of Spark is supported, or is in a table with the reason why not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "aggregates.md"
 
 
 def listed() -> str:
-    """The table of docs/aggregates.md: what one reason goes for in one row."""
+    """The table in docs/aggregates.md: all aggregates with the same reason are in one row."""
     reasons: dict[str, list[str]] = {}
     for name, reason in UNSERVED.items():
         reasons.setdefault(reason, []).append(f"`{name}`")

@@ -16,7 +16,7 @@ from weft.query.window import Session, Window
 
 @given(st.integers(1, 50), st.integers(1, 50), st.integers(-60, 60))
 def test_progressions_are_the_edges(range_: int, slide: int, offset: int) -> None:
-    """Starts and ends of windows that begin within a hundred slides of zero, drawn out."""
+    """Compared with the starts and ends of windows within a hundred slides of zero, listed."""
     window = Window(range=range_, slide=slide, offset=offset)
     starts = {offset + k * slide for k in range(-200, 200)}
     edges = starts | {start + range_ for start in starts}
@@ -95,7 +95,7 @@ def test_a_session_is_read_back_and_is_no_window() -> None:
 def test_a_session_with_a_maximum_is_read_back_and_is_no_other() -> None:
     plain, session = Session(gap="90 seconds"), Session(gap="90 seconds", maximum="1 hour")
     assert Window.from_dict(session.to_dict()) == session != plain
-    assert plain.to_dict() == {"gap": 90_000_000}  # as catalogues before maxima have it
+    assert plain.to_dict() == {"gap": 90_000_000}  # as in catalogues from before maxima
     assert eval(repr(session)) == session
     assert {session: 1} == {Session(gap=timedelta(seconds=90), maximum="60 minutes"): 1}
     assert session != Session(gap="90 seconds", maximum="2 hours")

@@ -1,4 +1,4 @@
-"""Workloads: one stream, one axis, each name once."""
+"""Workloads have one stream and one axis, and each name once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Debian's chromium, a dashboard and a stream, each in a process of its own, for browser tests."""
+"""Debian's chromium, a dashboard and a stream, each in a separate process, for browser tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAGS = [
     "--disable-sync",
 ]
 ARTEFACTS = Path(__file__).parent.parent / "artefacts" / "dashboard"
-# The weft that is tested, also where it is found by a path that is relative to here.
+# Use the weft under test, even if PYTHONPATH finds it by a path relative to this directory.
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(weft_package.__file__).parents[1])}
 MINUTE = 60_000_000
 START = 1_700_000_000 * 1_000_000
@@ -52,7 +52,7 @@ spark: {spark.master: "local[2]", spark.sql.session.timeZone: UTC, spark.ui.enab
 
 
 def write_minutes(folder: Path, first: int, last: int, rows: int = 600) -> None:
-    """Trades between two minutes, as a file that the stream finds whole."""
+    """Write trades between two minutes to a file that appears atomically."""
     random = np.random.default_rng(first)
     times = START + np.sort(random.integers(first * MINUTE, last * MINUTE, rows))
     columns = {
@@ -91,7 +91,7 @@ def weft(*args: str, cwd: Path) -> Iterator[subprocess.Popen[str]]:
 
 @contextmanager
 def dashboard(target: str, *args: str, cwd: Path) -> Iterator[str]:
-    """The address of a dashboard, with its token if it made one up."""
+    """The address of a dashboard, with its token if it generated one."""
     with weft("serve", target, "--port", "0", *args, cwd=cwd) as process:
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -101,7 +101,7 @@ def dashboard(target: str, *args: str, cwd: Path) -> Iterator[str]:
 
 @contextmanager
 def stream(cwd: Path) -> Iterator[None]:
-    """A stream that has taken its first micro-batch."""
+    """A stream that has finished its first micro-batch."""
     with weft("stream", "job.yaml", "--json", cwd=cwd) as process:
         assert process.stdout is not None
         for line in process.stdout:

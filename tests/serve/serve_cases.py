@@ -1,4 +1,4 @@
-"""Checkpoints, answers and clients for the tests of the dashboard, made without Spark."""
+"""Checkpoints, answers and clients for the dashboard's tests, made without Spark."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ SQL = "SELECT symbol, max(price) AS hi FROM trades GROUP BY window(ts, '30 minut
 
 
 def write_checkpoint(folder: Path) -> Path:
-    """A checkpoint with three queries, of which the last came by a second change."""
+    """A checkpoint with three queries, the last of which was added by a second change."""
     checkpoint = folder / "ck"
     settings = Settings("ts", "timestamp", "1 minute", (0, 1), 2, "append")
     plan = optimize(QUERIES[:2], rate=1000.0, strategy="weave", engine="operator")
@@ -56,7 +56,7 @@ def write_checkpoint(folder: Path) -> Path:
 
 
 def post_status(checkpoint: Path, sink: dict[str, Any], error: str | None = None) -> Board:
-    """What a stream would have posted."""
+    """Write a status like that of a stream."""
     queries = tuple(
         QueryStatus(query.name, number, None, 7 * number, 0, 1 / 3, (1,))
         for number, query in enumerate(QUERIES, 1)
@@ -70,7 +70,7 @@ def post_status(checkpoint: Path, sink: dict[str, Any], error: str | None = None
 
 
 def write_answers(folder: Path, number: int, starts: list[int], mode: str = "append") -> Path:
-    """Answers of `hourly` as a Parquet sink leaves them, a micro-batch for each start."""
+    """Write answers of `hourly` as a Parquet sink does, with a micro-batch for each start."""
     out = folder / "out"
     window = pa.struct([("start", pa.timestamp("us", "UTC")), ("end", pa.timestamp("us", "UTC"))])
     for batch, start in enumerate(starts):
@@ -93,14 +93,14 @@ def write_answers(folder: Path, number: int, starts: list[int], mode: str = "app
 
 
 def write_plan(path: Path, strategy: str = "weave", count: int = 0) -> Path:
-    """A stored plan of the three queries, or of so many made-up ones."""
+    """Write a stored plan of the three queries, or of a number of generated ones."""
     queries = list(QUERIES) if not count else many_queries(count)
     path.write_text(json.dumps(optimize(queries, rate=100.0, strategy=strategy).to_dict()))
     return path
 
 
 def many_queries(count: int) -> list[Query]:
-    """Queries of a few hundred different windows, as dashboards and alert rules have them."""
+    """Queries with a few hundred different windows, like those of dashboards and alert rules."""
     slides = (1, 2, 3, 5, 6, 10, 12, 15, 20, 30, 60, 7, 9, 14)
     found = []
     for number in range(count):
@@ -114,7 +114,7 @@ def many_queries(count: int) -> list[Query]:
 
 
 def client(source: ApiSource | Path, policy: Policy | None = None, **headers: str) -> TestClient:
-    """A client of the dashboard over a source, as a page on loopback would ask."""
+    """A client of a source's dashboard that sends requests as a page on loopback would."""
     opened = open_source(str(source)) if isinstance(source, Path) else source
     app = make_app(opened, policy or Policy(TOKEN))
     return TestClient(app, base_url="http://127.0.0.1:8787", headers=headers)

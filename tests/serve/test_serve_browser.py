@@ -1,4 +1,4 @@
-"""The page in a browser: over a real stream, and over a plan of a thousand queries."""
+"""The page in a browser, for a real stream and for a plan of a thousand queries."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page on a laptop; an error in it, or something that its policy forbids, fails the test."""
+    """A page of laptop size; any error, or violation of its security policy, fails the test."""
     context = browser.new_context(viewport={"width": 1366, "height": 768})
     page = context.new_page()
     wrong: list[str] = []
@@ -66,7 +66,7 @@ def test_a_stream_is_seen_and_changed_on_the_page(page, tmp_path):
     write_minutes(tmp_path / "in", 0, 30)
     with stream(tmp_path), dashboard("job.yaml", cwd=tmp_path) as address:
         page.goto(address)
-        assert "token" not in page.url  # taken, and wiped from the address
+        assert "token" not in page.url  # read, and removed from the address
         expect(page.locator("#state")).to_have_text("running", timeout=20_000)
         expect(page.get_by_role("treeitem", name=re.compile("^hourly, 1 hour"))).to_be_visible()
         expect(page.get_by_role("treeitem", name=re.compile("^all, 10 minutes"))).to_be_visible()
@@ -215,7 +215,7 @@ SCROLL = """async () => {
 
 
 def when_painted(page) -> float:
-    """Milliseconds to the page's own mark; polled here, because its policy forbids Playwright's."""
+    """Milliseconds to the page's mark; polled, because its policy forbids Playwright's waiting."""
     ends = time.monotonic() + 30
     while time.monotonic() < ends:
         painted = page.evaluate("performance.getEntriesByName('weft:painted')[0]?.startTime")
@@ -236,7 +236,7 @@ def test_a_thousand_queries_paint_soon_and_scroll_smoothly(browser, tmp_path):
             painted = when_painted(page)
             page.wait_for_timeout(300)
             figures.append({"painted_ms": painted, **page.evaluate(SCROLL)})
-            assert page.locator(".thread-row").count() < 100  # only those in view are there
+            assert page.locator(".thread-row").count() < 100  # only those in view exist
             expect(page.locator(".tools")).to_contain_text("1,000 queries")
             picture(page, "thousand")
             context.close()

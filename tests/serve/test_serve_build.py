@@ -1,4 +1,4 @@
-"""The built page in the package is that of the sources, and loads nothing from elsewhere."""
+"""The built page in the package matches the sources, and loads nothing from other hosts."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def test_a_query_is_paused_and_resumed(here):
 
 
 def test_a_query_added_on_the_page_while_no_stream_runs_goes_by_the_command(here, monkeypatch):
-    """Only Spark knows the stream's columns, and the dashboard has none: a command of its own."""
+    """The dashboard has no Spark to check columns with, so it runs a separate command."""
     checkpoint = write_checkpoint(here)
     asked = []
 

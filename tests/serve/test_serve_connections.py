@@ -1,4 +1,4 @@
-"""Slow and many connections, on a real server with real sockets: honest clients are served."""
+"""Slow connections and floods of them, on a real server with sockets: others are still served."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ MANY = 300
 
 
 class Site:
-    """A server in a thread of its own, and clients of it."""
+    """A server in a separate thread, and its clients."""
 
     def __init__(self, address: tuple[str, int], stack: ExitStack) -> None:
         self.address, self._stack = address, stack
 
     def open(self, sent: bytes = b"", source: str = "127.0.0.1", room: int = 0) -> socket.socket:
-        """A connection on which something was sent; `room` is how little it buffers."""
+        """A connection on which something was sent; `room` is the size of its receive buffer."""
         client = self._stack.enter_context(socket.socket())
         client.settimeout(10)
         if room:
@@ -78,7 +78,7 @@ def app(tmp_path) -> App:
 
 
 def is_closed(client: socket.socket, within: float = 0.0) -> bool:
-    """Whether the server has closed a connection, or does so soon."""
+    """Whether the server has closed a connection, or closes it soon."""
     ends = time.monotonic() + within
     while True:
         client.settimeout(max(0.05, ends - time.monotonic()))
@@ -98,9 +98,9 @@ def test_an_honest_client_is_served_at_once_beside_many_that_keep_us_waiting(app
         for _ in range(20):
             status, seconds = site.ask()
             assert status == 200
-            assert seconds < 0.8 * HEADERS  # before any of those is given up, on busy machines too
+            assert seconds < 0.8 * HEADERS  # before any of those times out, even on busy machines
         if sent in (b"", HALF):
-            # The longest waiting went first, and no more of them than had to.
+            # Those that had waited longest were closed, and no more than necessary.
             assert all(is_closed(client) for client in held[: MANY - PER_ADDRESS])
             assert not is_closed(held[-1])
 
@@ -159,7 +159,7 @@ def test_where_nobody_keeps_us_waiting_a_newcomer_is_told(app):
 def served(site: Site) -> int:
     try:
         return site.ask()[0]
-    except ConnectionError:  # told and closed before it had asked
+    except ConnectionError:  # answered and closed before it had sent a request
         return 503
 
 
@@ -181,7 +181,7 @@ def test_one_address_does_not_take_the_room_of_others(app):
         assert not any(is_closed(client) for client in other)
         assert site.ask(source="127.0.0.2")[0] == 200
         assert site.ask()[0] == 200
-        for last in range(3, 9):  # many addresses: all of them together have a limit too
+        for last in range(3, 9):  # many addresses: there is also a limit for all together
             for _ in range(20):
                 site.open(HALF, f"127.0.0.{last}")
         assert is_closed(other[0], 2)
@@ -231,7 +231,7 @@ def test_a_body_has_its_time(app):
 
 @pytest.mark.parametrize("sent", [BODY_OF_GET, POST.replace(b"localhost", b"evil.example")])
 def test_a_body_that_nobody_reads_has_its_time(app, sent):
-    """The answer is there already; byte by byte, what follows would keep the connection open."""
+    """The answer has been sent; a body that trickles in must not keep the connection open."""
     with serving(app, QUICK) as site:
         client = site.open(sent)
         assert read_until(client, b"}")
@@ -248,7 +248,7 @@ def test_a_request_after_a_body_that_was_not_read_is_served(app):
     with serving(app, QUICK) as site:
         client = site.open(BODY_OF_GET)
         assert b" 200 " in read_until(client, b"}")
-        time.sleep(0.9)  # longer than headers may take
+        time.sleep(0.9)  # longer than the limit for headers
         client.sendall(b"x" * 49 + GET)
         assert b" 200 " in read_until(client, b"}")
 

@@ -1,4 +1,4 @@
-"""Server-sent events: the first at once, others when something is new, and an end when asked."""
+"""Server-sent events: the first at once, others when something is new, and an end on stop."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_listening_ends_when_the_server_stops(tmp_path: Path):
 
 
 def burst(app, count: int, goes: asyncio.Event) -> list[Listening]:
-    """So many clients at once, who stay until `goes` is set."""
+    """Connect many clients at once, which stay until `goes` is set."""
     return [Listening(app, goes) for _ in range(count)]
 
 
 class Listening:
-    """A client of `/api/events`, in a task of its own."""
+    """A client of `/api/events`, in a separate task."""
 
     def __init__(self, app, goes: asyncio.Event) -> None:
         self.status: int | None = None
@@ -100,7 +100,7 @@ def test_a_burst_does_not_pass_the_cap(tmp_path: Path):
     app = make_app(open_source(str(write_plan(tmp_path / "plan.json"))), Policy())
 
     async def rush() -> None:
-        for _ in range(2):  # whoever has gone leaves a place
+        for _ in range(2):  # clients that have gone free their places
             goes = asyncio.Event()
             clients = burst(app, MOST + 16, goes)
             assert await answered(clients) == {200: MOST, 429: 16}

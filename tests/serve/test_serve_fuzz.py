@@ -1,4 +1,4 @@
-"""The API fuzzed from its own description: what it answers is what it says it answers, no 5xx."""
+"""The API, fuzzed from its own description: responses match it, and none is a 5xx."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from weft.serve.guard import LOOPBACK, Policy
 from weft.serve.source import open_source
 from weft.spark.streaming.changes import stored
 
-# Not that whatever has the right form is accepted: which texts are SQL, no schema says.
+# Do not require that well-formed requests are accepted: a schema cannot say which texts are SQL.
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -31,13 +31,13 @@ CHECKS = [
     response_schema_conformance,
     negative_data_rejection,
 ]
-# The description is read when tests are collected, so there is no fixture to make this in.
+# The description is read when tests are collected, so this cannot be a fixture.
 FOLDER = Path(tempfile.mkdtemp(prefix="weft-fuzz-"))
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 
 def made() -> object:
-    """The dashboard of a checkpoint with answers, at rest."""
+    """The dashboard of a checkpoint with answers, whose stream is not running."""
     checkpoint = write_checkpoint(FOLDER)
     out = write_answers(FOLDER, stored(str(checkpoint)).entry("hourly").number, [0, 60])
     post_status(checkpoint, {"kind": "ParquetSink", "path": str(out)})
@@ -45,7 +45,7 @@ def made() -> object:
     return make_app(open_source(str(checkpoint)), policy)
 
 
-# Events never end, and are read in test_serve_events.
+# Event streams never end; test_serve_events reads them.
 schema = schemathesis.openapi.from_asgi("/api/openapi.json", made()).exclude(path="/api/events")
 
 

@@ -104,7 +104,7 @@ def test_large_bodies_are_refused_announced_or_not(checkpoint):
 
 
 class Trickle:
-    """A body that comes byte by byte, and may end with the client's going away."""
+    """A body that arrives byte by byte, and may end because the client disconnects."""
 
     def __init__(self, *chunks: bytes, every: float = 0.0, goes: bool = False) -> None:
         self.left, self.every, self.goes = list(chunks), every, goes

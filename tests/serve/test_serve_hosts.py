@@ -1,4 +1,4 @@
-"""Host and Origin by a strict grammar: what only looks like a name of this server is refused."""
+"""Host and Origin by a strict grammar: text that only resembles this server's name is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of lost rows: whole or not at all, and replaced when a micro-batch is run again."""
+"""Files of lost rows appear atomically, and are replaced when a micro-batch is run again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weft.sinks.manifests import TOGETHER, Manifests
 
 
 def write(files: LateFiles, batch: int, *parts: list[int]) -> None:
-    """As Spark does, once it may: parts by names that nobody chose, and a mark that it is done."""
+    """Write as Spark does: part files with random names, and a success marker."""
     files.begin(batch)
     folder = Path(files.writing(batch).removeprefix("file://"))
     folder.mkdir(parents=True)
@@ -55,7 +55,7 @@ def test_a_micro_batch_that_is_run_again_replaces_what_it_gave(tmp_path: Path) -
 
 
 def test_manifests_do_not_pile_up(tmp_path: Path) -> None:
-    """Whichever micro-batches lose rows: here every third."""
+    """This holds whichever micro-batches lose rows: here every third."""
     files, count = LateFiles(str(tmp_path)), 5 * TOGETHER
     for at in range(count):
         write(files, 3 * at + 1, [at])

@@ -1,4 +1,4 @@
-"""The manifests of micro-batches: nothing lost, nothing twice, and few files, whatever happens."""
+"""The manifests of micro-batches: no files lost or repeated, and few manifests, in all cases."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def file(batch: int, attempt: int = 0) -> str:
 def test_each_micro_batch_counts_once_as_it_was_last_written(
     tmp_path_factory: pytest.TempPathFactory, count: int, back: list[tuple[float, int]]
 ) -> None:
-    """A stream may be taken back to an older checkpoint, and gives some micro-batches again."""
+    """A stream may be reset to an older checkpoint, and then delivers micro-batches again."""
     manifests = new(tmp_path_factory.mktemp("manifests"))
     expected: dict[int, str] = {}
     runs = [(0, count)]

@@ -1,4 +1,4 @@
-"""A sink in the checkpoint or the checkpoint in a sink, by whatever way the paths are written."""
+"""A sink in the checkpoint or the reverse is found, however the paths are written."""
 
 from __future__ import annotations
 

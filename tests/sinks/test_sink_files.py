@@ -1,4 +1,4 @@
-"""Who may read the files of a checkpoint: its owner, and whom the owner names."""
+"""Who may read the files of a checkpoint: its owner, and others if the owner allows it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def modes(root: Path) -> dict[str, set[str]]:
 
 
 def fill(checkpoint: Path) -> None:
-    """Files of every kind that a checkpoint has of weft's."""
+    """Write every kind of file that weft has in a checkpoint."""
     Folder(str(checkpoint)).sub("weft").sub("catalogue").keep("1.json", "catalogue", {"a": 1})
     requests = Requests(str(checkpoint))
     ticket, other = requests.ask_add(TEN), requests.ask_drop("ten")
@@ -103,7 +103,7 @@ def test_an_empty_folder_becomes_private_and_one_in_use_stays(tmp_path, umask):
 
 
 def test_what_spark_writes_in_it_cannot_be_reached_by_others(tmp_path, umask):
-    """Its own files follow the umask; the folder above them keeps others out."""
+    """Spark's own files follow the umask; the folder above them keeps others out."""
     private_folder(str(tmp_path / "ck"))
     (tmp_path / "ck" / "metadata").write_text("{}")
     assert (tmp_path / "ck").stat().st_mode & 0o077 == 0

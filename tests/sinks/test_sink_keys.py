@@ -1,4 +1,4 @@
-"""Sinks that tell rows apart by window and keys, and rows that have none."""
+"""Sinks that identify rows by window and keys, and rows that have none."""
 
 from __future__ import annotations
 

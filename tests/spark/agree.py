@@ -1,4 +1,4 @@
-"""Whether a loom's answers are the plain queries' answers, in one Spark job."""
+"""Checks in one Spark job that a loom's answers are those of the plain queries."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from weft.spark.loom import Loom
 from weft.spark.verify.compare import Pair, compare
 from weft.spark.verify.verify import scaled
 
-# Hundreds of small plans over a few rows: compiling them would take far longer than running them.
+# Tests run hundreds of small plans over a few rows, which take longer to compile than to run.
 INTERPRETED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Spark looks common subexpressions up in a cache that costs more than to compute them.
+    # Spark's cache of common subexpressions costs more than computing them again.
     "spark.sql.subexpressionElimination.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
 }
@@ -25,7 +25,7 @@ INTERPRETED = {
 
 @contextmanager
 def settings(spark: SparkSession, values: dict[str, str]) -> Iterator[None]:
-    """Spark settings for a while."""
+    """Change Spark settings within the block."""
     before = {name: spark.conf.get(name, None) for name in values}
     for name, value in values.items():
         spark.conf.set(name, value)

@@ -24,7 +24,7 @@ SCHEMA = "ts TIMESTAMP, symbol STRING, price DOUBLE, volume BIGINT"
 
 
 def write_trades(path: Path, first: int = 0, last: int = 120, rows: int = 500) -> None:
-    """Trades between two minutes, as one Parquet file."""
+    """Write trades between two minutes to one Parquet file."""
     random = np.random.default_rng(first)
     times = START + np.sort(random.integers(first * MINUTE, last * MINUTE, rows))
     columns = {
@@ -34,6 +34,6 @@ def write_trades(path: Path, first: int = 0, last: int = 120, rows: int = 500) -
         "volume": random.integers(1, 1000, rows),
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    hidden = path.with_name(f".{path.name}")  # a stream that watches the folder sees it whole
+    hidden = path.with_name(f".{path.name}")  # a stream must not see half of it
     pq.write_table(pa.table(columns), hidden)
     hidden.rename(path)

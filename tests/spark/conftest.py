@@ -1,7 +1,7 @@
-"""One Spark for all tests of a process, started by the first test that asks for it.
+"""One Spark for all tests of a process, started by the first test that needs it.
 
-Batch tests and streams share it, in whichever order a process gets them: what a test sets in the
-session for a while, it takes back, and one that does not fails by name.
+Batch tests and streams share it, in whichever order a process runs them. A test that changes
+settings of the session has to restore them; otherwise it fails by name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from weft.spark.session import local_session
 
 PATIENCE = 5.0
-"""Seconds for a stream's threads, which set something for a moment, to take it back."""
+"""Seconds to wait for a stream's threads to restore settings that they change briefly."""
 
 
 @pytest.fixture(scope="session")
@@ -26,11 +26,11 @@ def spark() -> Iterator[SparkSession]:
         memory="2g",
         partitions=2,
         settings={
-            # The same instants whatever machine runs the tests; other zones are set where meant.
+            # The same instants on every machine; tests that need other zones set them.
             "spark.sql.session.timeZone": "UTC",
-            # Test data has a handful of rows: planning costs more than running.
+            # Test data has a handful of rows, so that planning costs more than running.
             "spark.default.parallelism": "2",
-            # The native streams of the comparisons keep their state as weft does.
+            # The native streams used in comparisons have the same state store as weft.
             "spark.sql.streaming.stateStore.providerClass": (
                 "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
             ),
@@ -43,14 +43,14 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture(autouse=True)
 def settings_stay(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A test leaves the session as it found it: the next one's answers may hang on a setting."""
+    """Check that a test restores all settings: the next one's answers may depend on them."""
     if "spark" not in request.fixturenames:
         yield
         return
     conf = request.getfixturevalue("spark").conf
 
     def now() -> dict[str, str]:
-        # Others than SQL's are those of the process, which a session cannot change.
+        # Settings other than SQL's belong to the process, and a session cannot change them.
         return {name: value for name, value in conf.getAll.items() if name.startswith("spark.sql.")}
 
     def changed() -> set[str]:

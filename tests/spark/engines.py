@@ -1,6 +1,6 @@
-"""Every engine that answers, run alike: batch by operator and by rewriting, and three streams.
+"""All engines behind one interface: batch by operator and by rewriting, and three streams.
 
-No expectation is computed by weft: `expected` is the plain Spark query over the same rows.
+weft computes no expected answers: `expected` is the plain Spark query over the same rows.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from weft.spark.verify.native import native
 
 BATCHES = ("batch", "rewrite")
 STREAMS = ("append", "update", "restart")
-"""`restart` starts the stream anew for every micro-batch."""
+"""The engines; `restart` restarts the stream for every micro-batch."""
 ENGINES = BATCHES + STREAMS
 
 
 class Rows:
-    """Micro-batches, each in a file; the last only closes windows, and is not looked at."""
+    """Micro-batches, each in a file; the last only closes windows and is not compared."""
 
     def __init__(self, folder: Path, *frames: DataFrame, time: str = "ts", kind: str = "timestamp"):
         self.spark = frames[0].sparkSession
@@ -58,7 +58,7 @@ class Rows:
 
 
 def expected(rows: Rows, query: Query) -> Counter:
-    """What Spark answers; asked once for all engines that are given the same rows."""
+    """Spark's answers, computed once for all engines with the same rows."""
     if query not in rows.answered:
         rows.answered[query] = bag(native(rows.batch(), rows.axis, query).collect())
     return rows.answered[query]
@@ -67,7 +67,7 @@ def expected(rows: Rows, query: Query) -> Counter:
 def answers(
     engine: str, rows: Rows, queries: Sequence[Query], folder: Path, watermark: str = "1 second"
 ) -> dict[str, Counter]:
-    """What an engine of weft answers, by query, in the windows that hold none of the last rows."""
+    """An engine's answers by query, for windows without any of the last rows."""
     found = answer_rows(engine, rows, queries, folder, watermark)
     return {name: bag(some) for name, some in found.items()}
 
@@ -101,7 +101,7 @@ def answer_rows(
 
 
 def _one_by_one(rows: Rows):
-    """The files put away, and back one after the other."""
+    """Move the files away, and back one after the other."""
     away = rows.folder.with_name(f"{rows.folder.name}-away")
     away.mkdir()
     for file in rows.files:
@@ -119,7 +119,7 @@ def _latest(found: Sequence[tuple], query: Query) -> list[tuple]:
 
 
 def plain(value: object) -> object:
-    """A value that compares as Spark's answers should: floats to nine digits, sets in no order."""
+    """A value in a form to compare: floats to nine digits, sets sorted."""
     if isinstance(value, float):
         return "NaN" if math.isnan(value) else float(f"{value:.9g}") + 0.0
     if isinstance(value, (list, set)):
@@ -130,7 +130,7 @@ def plain(value: object) -> object:
 
 
 def comparable(row: Sequence[object]) -> object:
-    """A row as answers are compared."""
+    """A row in the form in which answers are compared."""
     return plain(tuple(_deep(value) for value in row))
 
 
@@ -156,7 +156,7 @@ def _deep(value: object) -> object:
 def assert_answers(
     engine: str, rows: Rows, queries: Sequence[Query], folder: Path, watermark: str = "1 second"
 ) -> None:
-    """Every query's answers are those of its plain Spark query."""
+    """Check that every query's answers are those of its plain Spark query."""
     found = answers(engine, rows, queries, folder, watermark)
     for query in queries:
         wanted = expected(rows, query)

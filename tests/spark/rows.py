@@ -1,4 +1,4 @@
-"""Rows and queries for differential tests: every type, every aggregate family, every trap."""
+"""Rows and queries for differential tests: every type, aggregate family and pitfall."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECOND = 1_000_000
 EPOCH = dt.datetime(1970, 1, 1)
 KINDS = ("timestamp", "timestamp_ntz", "date", "integer")
 
-# By family. Orders are by `u`, which tells rows apart: ties are open in Spark too.
+# By family. Rows are ordered by `u`, which is unique, because Spark leaves ties open too.
 AGGREGATES = (
     "count(*)",
     "count(x)",
@@ -90,7 +90,7 @@ KEYS = ((), ("s",), ("k",), ("s", "k"), ("i % 2 AS parity",), ("x",), ("day", "s
 
 
 def rows(spark: SparkSession, seed: int, count: int, kind: str = "timestamp") -> DataFrame:
-    """Rows with nulls, NaN, infinities, negative times, and times on edges, a tick off them."""
+    """Rows with nulls, NaN, infinities, negative times, and times on edges or a tick off them."""
     draw = random.Random(seed)
 
     def maybe(value: object, nulls: float = 0.12) -> object:
@@ -145,7 +145,7 @@ def rows(spark: SparkSession, seed: int, count: int, kind: str = "timestamp") ->
 
 
 def window(draw: random.Random, axis: str = "time", *, day: bool = False) -> weft.Window:
-    """Any window: tumbling, sliding, with gaps, with an offset, of edges that do not meet."""
+    """A random window: tumbling, sliding, with gaps, with an offset, with edges that never meet."""
     unit = 1 if axis == "integer" else SECOND
     unit *= 3600 if day else 1
     slide = draw.choice((10, 15, 60, 60, 61, 90, 600))

@@ -1,7 +1,7 @@
-"""Rows and queries on which an engine once answered otherwise than Spark, or not at all.
+"""Rows and queries on which an engine once gave other answers than Spark, or none.
 
-Every engine runs all of them at once, in one tree: `test_answers_as_spark.py` the batches, and
-`test_streams_as_spark.py` the streams.
+Every engine runs all of them together, in one tree: batches in `test_answers_as_spark.py`, streams
+in `test_streams_as_spark.py`.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from weft.query.window import Window
 
 SLIDING = Window(range="2 minutes", slide="30 seconds")
 NAMES = ("k0", "start", "p0_n", "slice", "fragment", "weft_partials", "bucket", "n.m", "a b")
-"""Names that weft uses inside, and names that need quotes."""
+"""Names that weft uses internally, and names that need quotes."""
 _ZERO = "CASE id % 4 WHEN 0 THEN 0D WHEN 1 THEN -0D WHEN 2 THEN double('NaN') END"
 COLUMNS = (
     *(f"CAST(id % {n % 3 + 2} AS INT) AS `{name}`" for n, name in enumerate(NAMES)),
-    # Keys as Spark groups them.
+    # Keys that Spark normalises when it groups by them.
     f"{_ZERO} AS d",
     f"CAST({_ZERO} AS FLOAT) AS f",
     f"CASE WHEN id % 5 > 0 THEN named_struct('x', {_ZERO}, 'y', id % 2) END AS st",
     f"CASE WHEN id % 5 > 0 THEN array({_ZERO}, 1D) END AS ar",
     f"array(named_struct('z', array({_ZERO}))) AS deep",
-    # What fails where a query does not look.
+    # Expressions that fail on rows that the query does not read.
     "id % 4 AS x",
     "CASE id % 3 WHEN 0 THEN 'n/a' ELSE '7' END AS s",
     # Large numbers.
@@ -59,7 +59,7 @@ GUARDED = [
     Query("key", aggs=_N, window=SLIDING, by=["100 DIV x AS k"], where="x <> 0"),
     Query("cast_key", aggs=_N, window=SLIDING, by=["CAST(s AS INT) AS k"], where="s = '7'"),
 ]
-"""Others in the same tree take every row, on which these would fail (ANSI mode)."""
+"""These would fail on rows that only other queries of the same tree read (ANSI mode)."""
 LARGE = [
     Query("micros", aggs={"s": "sum(micros)", "a": "avg(micros)"}, window=SLIDING, by=["x"]),
     Query(
@@ -75,7 +75,7 @@ FIELDS = [
     Query("field", aggs={"v": "max(struct(x, micros)).micros"}, window=SLIDING, by=["s"]),
     Query("of_field", aggs={"v": "sum(struct(past, x AS y).y)"}, window=SLIDING, by=["s"]),
 ]
-"""Fields of aggregates and of arguments: their names are no columns."""
+"""Fields of aggregates and of arguments, whose names are not columns."""
 QUERIES = [*NAMED, *KEYS, *GUARDED, *LARGE, *FIELDS]
 
 ODD_COLUMNS = (
@@ -90,11 +90,11 @@ ODD = [
     Query("of_c", aggs={"n": "count(DISTINCT c)", "lo": "upper(min(c))"}, window=SLIDING),
     Query("by_m", aggs=_N, window=SLIDING, by=["m"]),
 ]
-"""What only Spark itself compares or holds."""
+"""Values that only Spark itself can compare or store."""
 
 
 def timed(spark: SparkSession, *columns: str, rows: int = 40) -> list[DataFrame]:
-    """Three micro-batches of rows five seconds apart, and a row that closes every window."""
+    """Three micro-batches of rows five seconds apart, and a row that closes all windows."""
     whole = spark.range(rows).selectExpr(
         "id", "timestamp_seconds(1700000000 + id * 5) AS ts", *columns
     )
@@ -107,7 +107,7 @@ def timed(spark: SparkSession, *columns: str, rows: int = 40) -> list[DataFrame]
 
 
 def integer_rows(spark: SparkSession, folder: Path, base: int, step: int) -> Rows:
-    """Rows on an integer axis, from a number on in steps."""
+    """Rows on an integer axis, from a start in steps."""
     whole = spark.range(60).selectExpr("id", f"{base}L + id * {step}L AS i", "id % 3 AS k")
     some = [whole.where(f"id DIV 20 = {n}").drop("id") for n in range(3)]
     end = spark.range(1).selectExpr(f"{base}L + 1000 * {step}L AS i", "0L AS k")

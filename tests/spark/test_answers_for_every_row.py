@@ -1,4 +1,4 @@
-"""Azure's SlidingWindow, LAG, LAST, ISFIRST and CollectTop, CQL's ROWS: as their definitions say.
+"""Azure's SlidingWindow, LAG, LAST, ISFIRST and CollectTop, and CQL's ROWS match their definitions.
 
 The oracle is each definition, written in Python over all rows.
 """
@@ -18,7 +18,7 @@ from weft.spark.whole import WholeBatch
 
 START = datetime(2026, 3, 1, tzinfo=timezone.utc)
 Rows = list[tuple[int, str, int]]
-"""Second, key and value; no two rows of the random ones have one second."""
+"""Second, key and value; the random rows all have different seconds."""
 
 
 def frame(spark: SparkSession, rows: Iterable[tuple[int, str, int]]) -> DataFrame:
@@ -72,7 +72,7 @@ def test_sliding_windows_by_key_with_where_and_having(spark: SparkSession, rows:
 
 
 def before(rows: Rows, at: int, k: str | None, span: int, when: Callable[[int], bool]) -> Rows:
-    """The rows that a look back from a moment finds, the latest last; its own row too."""
+    """The rows within a time before a row, including it, oldest first."""
     return sorted(
         row for row in rows
         if at - span < row[0] <= at and (k is None or row[1] == k) and when(row[2])

@@ -1,4 +1,4 @@
-"""Every final structure in a batch, through Spark: the plain query's rows, or a clear refusal."""
+"""Every final structure in a batch on Spark gives the plain query's rows, or is clearly refused."""
 
 from __future__ import annotations
 

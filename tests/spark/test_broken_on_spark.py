@@ -1,4 +1,4 @@
-"""The mistakes in a job that only Spark can find: one message each, and nothing is touched."""
+"""The mistakes in a job that only Spark can find: each gives one message and changes nothing."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_sink_without_its_connector(here, kind, command):
 
 
 def test_an_error_while_it_runs_is_one_message_too(here):
-    """A division by zero, which no check before the run can see."""
+    """A division by zero, which no check before the run can find."""
     (here / "job.yaml").write_text(
         "source: {format: parquet, path: trades}\n"
         "queries: [{name: bad, aggs: {v: sum(volume / (volume - volume))}, range: 1 hour}]\n"
@@ -131,7 +131,7 @@ def test_a_secret_in_the_error_of_a_query_is_hidden(here, monkeypatch, options):
     (here / "job.yaml").write_text(
         "source: {format: csv, path: trades, schema: ts TIMESTAMP, "
         'options: {encoding: "${WEFT_TEST_SECRET}"}}\n'
-        "plan: {rate: 10}\n"  # so that nothing is measured, and the query is the first to fail
+        "plan: {rate: 10}\n"  # so that weft measures nothing first, and the query fails
         "queries: [{name: all, aggs: {n: count(*)}, range: 1 hour}]\n"
     )
     result = CliRunner().invoke(cli, ["run", "job.yaml", *options])

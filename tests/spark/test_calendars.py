@@ -1,4 +1,4 @@
-"""Calendar windows in a batch, beside Spark's own grouping by date_trunc in the session's zone."""
+"""Calendar windows in a batch equal Spark's own grouping by date_trunc in the session's zone."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EDGES = (
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
-    """Rows about changes of clocks, ends of months and leap days."""
+    """Rows around changes of clocks, ends of months and leap days."""
     chance = random.Random(11)
     starts = [datetime.fromisoformat(edge).replace(tzinfo=timezone.utc) for edge in EDGES]
     made = [
@@ -55,12 +55,12 @@ def query(name: str, window: weft.Window, **more: object) -> weft.Query:
 
 
 def expected_rows(rows: DataFrame, unit: str, back: int) -> Counter:
-    """Windows of `back` units every unit, by date_trunc and intervals of the session's zone."""
+    """Windows of `back` units every unit, by date_trunc and intervals in the session's zone."""
     start = f"date_trunc('{unit}', ts)"
     step = {"QUARTER": "INTERVAL 3 MONTHS"}.get(unit, f"INTERVAL 1 {unit}")
 
     def begin(moved: int) -> str:
-        # Truncated again: where there is no midnight, a day later is not when a day begins.
+        # Truncated again, because where there is no midnight, adding a day does not give its start.
         return f"date_trunc('{unit}', {start} + {moved} * {step})"
 
     pairs = ", ".join(
@@ -131,7 +131,7 @@ def test_gaps_alone_and_times_before_1970_in_utc(spark: SparkSession) -> None:
 
 
 def test_answers_side_by_side(rows: DataFrame) -> None:
-    """At each instant the newest complete window of every query, and none that is older."""
+    """At each instant, each query has its newest complete window, never an older one."""
     asked = [query("m", weft.Calendar(range="3 months", slide="1 month", zone="Europe/Berlin")),
              query("d", weft.Window(range="40 days", slide="1 day"))]  # fmt: skip
     with loom_of(rows, asked).run() as results:
@@ -192,7 +192,7 @@ def test_a_zone_that_java_knows_otherwise_is_served_from_when_they_agree(
     real = zone.zone_of("Europe/Paris")
     asked = query("months", weft.Calendar(range="1 month", zone="Europe/Paris"))
     monkeypatch.setattr(calendars, "_agreed", set())
-    # Without the changes of 1976, one summer of its past is another one.
+    # Without the changes of 1976, one of its past summers differs.
     past = replace(real, changes=real.changes[2:], offsets=real.offsets[2:])
     monkeypatch.setattr(zone, "_known", {"Europe/Paris": past})
     calendars.check_calendars(rows, loom_of(rows, []).axis, [asked])
@@ -200,7 +200,7 @@ def test_a_zone_that_java_knows_otherwise_is_served_from_when_they_agree(
     assert (summer.year, summer.month) == (1976, 9)
     with pytest.raises(WindowError, match="known from 1976-09"):
         asked.window.scale.check(*asked.window.instances(0, 1))
-    # Without the last ones, today's rules are others.
+    # Without the last ones, today's rules differ.
     today = replace(real, changes=real.changes[:-9], offsets=real.offsets[:-9])
     monkeypatch.setattr(calendars, "_agreed", set())
     monkeypatch.setattr(zone, "_known", {"Europe/Paris": today})

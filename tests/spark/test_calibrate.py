@@ -1,4 +1,4 @@
-"""Costs measured on a session: every one is told from the others, however few rows there are."""
+"""Costs measured on a session: each constant can be separated from the others, with few rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from weft.spark.batch.calibrate import constants
 def test_slice_costs(spark: SparkSession) -> None:
     assert len(tabled(1 << 10).lookup_table(1 << 16) or ()) == 1 << 10
     costs = slice_costs(spark, rows=20_000, repeats=1)
-    # One look at a few rows, on a machine with other work, may see no difference.
+    # A single measurement with few rows, on a busy machine, may show no difference.
     assert costs.search >= 0
     assert isfinite(costs.search)
     assert costs.most_entries == MEASURED.most_entries
@@ -23,7 +23,7 @@ def test_slice_costs(spark: SparkSession) -> None:
 
 def test_constants(spark: SparkSession) -> None:
     found = constants(spark, rows=20_000, repeats=1)
-    # How large they are depends on what else the machine does; that a plan can use them does not.
+    # Their size depends on what else the machine does; whether a plan can use them does not.
     assert min(found.row, found.partial, found.answer) >= 1.0
     assert all(isfinite(value) for value in (found.row, found.partial, found.answer))
     assert found != Constants()

@@ -1,4 +1,4 @@
-"""Spark's classes, kept for quick starts."""
+"""The archive of Spark's classes, for quick starts."""
 
 from __future__ import annotations
 

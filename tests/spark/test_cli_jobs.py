@@ -161,7 +161,7 @@ def test_the_messages_of_a_kafka_source_become_rows(spark):
 
 
 def test_a_query_that_fails_fails_alone(here, spark):
-    """In a batch too: the others' answers are whole, and the exit code tells."""
+    """In a batch, too, the others' answers are complete, and the exit code reports the failure."""
     bad = "SELECT sum(CAST(symbol AS INT)) AS s FROM trades GROUP BY window(ts, '10 minutes');"
     (here / "queries.sql").write_text(f"-- name: bad\n{bad}\n{SQL}")
     args = ("run", "queries.sql", "--source", "trades.parquet", "--out")
@@ -179,7 +179,7 @@ def test_a_query_that_fails_fails_alone(here, spark):
 
 
 def test_a_file_runs_whole(here, spark):
-    """What is shared is shared, the rest runs as it is, and what cannot run stops no other."""
+    """Statements that can share do, the others run unchanged, and one that fails stops no other."""
     beside = "-- name: latest\nSELECT symbol, price FROM trades ORDER BY ts DESC, price LIMIT 3;"
     wrong = "-- name: wrong\nSELECT reflect('java.lang.System', 'exit', 1) FROM trades;"
     ranked = """-- name: ranked

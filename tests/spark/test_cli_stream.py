@@ -1,4 +1,4 @@
-"""`weft stream` and `weft query`: a stream in a process of its own, changed from another."""
+"""`weft stream` and `weft query`: a stream in one process, changed from another."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def rows_of(name: str) -> int:
 
 
 class Stream:
-    """`weft stream job.yaml --json` in a process group of its own."""
+    """`weft stream job.yaml --json` in a separate process group."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -61,7 +61,7 @@ class Stream:
         )
 
     def until(self, event: str, rows: int | None = None) -> dict:
-        """The next such event; of micro-batches the next that read so many rows."""
+        """The next event of a kind; for micro-batches, the next one with this number of rows."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             told = json.loads(line)
@@ -118,8 +118,8 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     assert f"runs on this checkpoint already, as process {stream.process.pid}" in refused.stderr
 
     write_trades(here / "in" / "1.parquet", 30, 100)
-    stream.until("batch", rows_of("1"))  # others may come before it, to close windows
-    os.killpg(stream.process.pid, signal.SIGINT)  # as a terminal does: everyone gets it
+    stream.until("batch", rows_of("1"))  # others that close windows may precede it
+    os.killpg(stream.process.pid, signal.SIGINT)  # to the whole group, as a terminal does
     stream.until("stopping")
     stopped = stream.until("stopped")
     assert stopped["total"] >= sum(stopped["answers"].values())
@@ -130,7 +130,7 @@ def test_queries_come_and_go_from_another_process_and_ctrl_c_stops_it(here, stre
     listed = weft("query", "list", "job.yaml").stdout
     assert "2 queries" in listed
     assert "the stream is not running" in listed
-    # Without a stream the change waits in the catalogue; the next start has it.
+    # Without a stream the change is written to the catalogue, for the next start.
     assert (
         "added again: the stream is not running"
         in weft("query", "add", "job.yaml", f"-- name: again\n{TEN}").stdout

@@ -1,4 +1,4 @@
-"""Comparing answers: what is the same, what is not, and what is said of it."""
+"""Comparing answers: which count as equal, which do not, and how differences are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random statements around windows: what is shared gives the rows of plain Spark."""
+"""Random statements around windows: shared ones give the rows of plain Spark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SOURCES = (
 
 
 def statement(chance: random.Random) -> str:
-    """A statement that Spark accepts, in an order that is whole where it is cut."""
+    """A statement that Spark accepts; if it has a LIMIT, its order has no ties."""
     source = chance.choice(SOURCES)
     owner = "t." if "JOIN" in source else ""
     keys = chance.sample(KEYS, chance.randrange(0, 3))
@@ -57,7 +57,7 @@ def statement(chance: random.Random) -> str:
     core = f"SELECT {texts[0]} FROM {source} {where} GROUP BY {texts[1]} {having}"
     places = ", ".join(map(str, range(1, len(items) + 1)))
     names = ", ".join(item.split(" AS ")[-1] for item in items)
-    simple = "last" not in core and " AS w" not in core  # what cannot be ordered by, or has ties
+    simple = "last" not in core and " AS w" not in core  # it cannot be ordered by, or has ties
     return chance.choice(
         (
             core,

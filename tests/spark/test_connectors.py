@@ -28,7 +28,7 @@ for item in re.findall("<artifactItem>(.*?)</artifactItem>", pom.read_text()):
 
 @pytest.fixture
 def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Put a Maven on the path that has these jars; gives how often it was called."""
+    """Put a fake Maven on the path that has these jars; return a counter of its calls."""
 
     def made(*there: str) -> Path:
         program, log = tmp_path / "bin" / "mvn", tmp_path / "log"

@@ -1,4 +1,4 @@
-"""Statements of the corpus in a batch: answered as they were when all of them were judged."""
+"""Statements of the corpus in a batch have the recorded outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STARTED = json.loads(ON_STREAMS.read_text(encoding="utf-8"))
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_few_of_each_file(spark: SparkSession, name: str) -> None:
-    """Every statement: `python -m tests.corpus.judge`, four minutes."""
+    """To run every statement, use `python -m tests.corpus.judge`, which takes four minutes."""
     found = judge(spark, name, every=9)
     assert found == {statement: KNOWN[name][statement] for statement in found}
     assert len(found) > 1

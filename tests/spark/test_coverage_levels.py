@@ -1,4 +1,4 @@
-"""Windows from windows on Spark: deep forests, irregular links, and what is made how often."""
+"""Windows from windows on Spark: deep forests, irregular links, and how often each is computed."""
 
 from __future__ import annotations
 

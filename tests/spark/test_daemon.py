@@ -1,4 +1,4 @@
-"""Workers are forked from a process that has what they need, and take it from where it is quick."""
+"""Workers are forked from a process that has already imported what they need, so start quickly."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_a_stream_has_one_daemon_for_all_its_workers(tmp_path: Path):
     ],
 )
 def test_workers_load_nothing_of_sql_and_planning(module: str):
-    """What is sent to workers is loaded by each of them, in the first micro-batch."""
+    """Each worker loads what it is sent in the first micro-batch, so this must be little."""
     code = f"import {module}, sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"weft.query.sql", "weft.plan.plan"} & set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""The built package in an empty environment, and `weft demo` there, as a new user meets them."""
+"""The built package in an empty environment, and `weft demo` there, as for a new user."""
 
 import json
 import os
@@ -42,7 +42,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def weft(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The command, installed from the wheel, and nothing beside it."""
+    """The command, installed from the wheel in an environment of its own."""
     folder = tmp_path_factory.mktemp("installed")
     run(UV, "venv", "--python", sys.executable, folder / "empty")
     python = folder / "empty" / "bin" / "python"

@@ -1,6 +1,6 @@
-"""Random workloads: the same rows as Spark's own `window()`, whatever the engine and strategy.
+"""Random workloads give the same rows as Spark's own `window()` with every engine and strategy.
 
-A situation is a seed; on failure the message has the queries, and `rows` makes the rows again.
+Each case has a seed; a failure's message has the queries, and `rows` can make the rows again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def test_operator_engine(spark: SparkSession, seed: int, strategy: str) -> None:
 def test_fragments_in_facets(
     spark: SparkSession, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As if rows cost nothing, and only the number of fragments counted."""
+    """The costs are set so that rows are free and only the number of fragments counts."""
     monkeypatch.setattr(facets.Volume, "cost", lambda self, cells, predicates: cells)
     asked = [
         weft.Query(
@@ -72,7 +72,7 @@ def test_rewrite_engine(spark: SparkSession, seed: int, strategy: str) -> None:
 @pytest.mark.parametrize("strategy", ["coverage", "factor"])
 @pytest.mark.parametrize("aggregate", ["max(i)", "sum(i)"])
 def test_windows_from_windows(spark: SparkSession, strategy: str, aggregate: str) -> None:
-    """Ranges that cover each other, so that there is something to compute from something."""
+    """The ranges cover each other, so that some windows can be computed from others."""
     asked = [
         weft.Query(
             f"w{r}_{s}",
@@ -108,7 +108,7 @@ def test_every_way_to_slice(spark: SparkSession, slicing: str) -> None:
 
 
 def test_every_aggregate_by_every_key(spark: SparkSession) -> None:
-    """Each aggregate alone over two overlapping windows, so that its partials are combined."""
+    """Each aggregate separately over two overlapping windows, so that its partials are combined."""
     half = len(AGGREGATES) // 2
     asked = [
         weft.Query(

@@ -1,4 +1,4 @@
-"""Every example runs, and its answers are right: by plain Spark, or worked out here."""
+"""Every example runs and gives the right answers, by plain Spark or as computed here."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture(autouse=True)
 def interpreted(spark: SparkSession) -> Iterator[None]:
-    """A few hundred rows: generating code for them takes longer than reading them."""
+    """Switch off code generation, which takes longer than processing a few hundred rows."""
     with settings(spark, INTERPRETED):
         yield
 
@@ -55,7 +55,7 @@ def test_iot_sensors(spark: SparkSession) -> None:
     results = example.main(spark, rows=600)
     windows = ["1min", "10min", "hour", "hop", "day"]
     assert list(results) == [*(f"temperature_{one}" for one in windows), "overheating"]
-    # Azure's (start, end], worked out here: a reading on the minute is in the minute that it ends.
+    # Azure's (start, end], computed here: a reading on the minute is in the minute that it ends.
     rows = example.readings(600).to_pandas()
     ends = rows.ts.dt.ceil("min")
     wanted = rows.groupby([ends, rows.DeviceID]).temperature.agg(["min", "max", "mean", "count"])
@@ -69,7 +69,7 @@ def test_iot_sensors(spark: SparkSession) -> None:
 
 
 def known_at(rows: pd.DataFrame, user: str, at: pd.Timestamp, hours: int) -> list[float | None]:
-    """Spent, orders and the largest in the last full hours before `at`, by hand."""
+    """Sum, count and maximum over the last full hours before `at`, computed in Python."""
     end = at.floor("h")
     mine = rows[
         (rows.user == user) & (rows.ts >= end - pd.Timedelta(hours=hours)) & (rows.ts < end)
@@ -96,7 +96,7 @@ def test_ml_features_are_what_was_known(spark: SparkSession) -> None:
 
 
 def test_ml_features_at_t_use_no_row_at_or_after_t(spark: SparkSession) -> None:
-    """Rows at and after t are changed beyond recognition; nothing known by t changes."""
+    """Rows at and after t are changed completely; the features at t stay the same."""
     example = load("ml_features")
     rows = example.purchases(400)
     at = example.START + pd.Timedelta(days=9, hours=5)
@@ -188,7 +188,7 @@ def test_alert_rules_share_fragments(
     assert "-> 1 tree" in shown
     latency = example.metrics(1_500)["latency"].to_numpy()
     intervals = np.unique(np.searchsorted([100 + 4 * n for n in range(200)], latency))
-    alerting = len(intervals[intervals > 0])  # rows below every threshold are of no fragment
+    alerting = len(intervals[intervals > 0])  # rows below every threshold have no fragment
     assert f"200 rules cut the rows into {alerting} fragments" in shown
 
 

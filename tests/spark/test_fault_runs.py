@@ -1,4 +1,4 @@
-"""The faults that `make chaos` does and the soak, in short form, each in a process of its own."""
+"""The faults of `make chaos`, and the soak, in short form, each in a separate process."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from tests.faults.chaos import ROOT
 
 pytestmark = pytest.mark.integration
 KILLS = {"kills", "executors"}
-"""Done by the tests of chaos itself."""
+"""Covered by the tests of chaos itself."""
 
 
 def _run(*words: str) -> str:

@@ -1,4 +1,4 @@
-"""What the runs of faults and the soak are judged by; the runs themselves are `make chaos`."""
+"""The checks by which fault runs and the soak are judged; `make chaos` does the runs."""
 
 from __future__ import annotations
 

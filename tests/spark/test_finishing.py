@@ -1,4 +1,4 @@
-"""SQL that is judged to stay within a window gives the same by micro-batches as at once."""
+"""SQL that is judged to stay within a window gives the same rows by micro-batch as at once."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ def query(window: Window) -> Query:
 
 
 def answers(window: Window, chance: random.Random) -> list[tuple[object, ...]]:
-    """Answers of eight windows or so, for a few keys."""
+    """Answers of about eight windows for a few keys."""
     found = []
     for at in range(8):
         for key in chance.sample("abcd", 3):
             start = START + timedelta(minutes=10 * at)
             end = start + timedelta(microseconds=window.range)
-            if isinstance(window, Session):  # some start at once, and end apart
+            if isinstance(window, Session):  # some have the same start and different ends
                 end = start + timedelta(minutes=chance.choice((4, 8, 31)))
             found.append(((start, end), key, chance.randrange(1, 5)))
     return found
 
 
 def relation(chance: random.Random, tables: int, depth: int) -> str:
-    """SQL of rows with a window (or what stands for it) `w`, a key `k` and a number `n`."""
+    """SQL of rows with a window `w` (or a column in its place), a key `k` and a number `n`."""
     if depth == 0:
         table = f"weft_answers_{chance.randrange(tables)}"
         inner = ("window", "window", "window.end", "window.start", "window_time(window)")

@@ -1,4 +1,4 @@
-"""The first script of a user: a plain session, in a virtual environment that is not activated."""
+"""A user's first script: a plain session, in a virtual environment that is not activated."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environ(bare: Path) -> dict[str, str]:
-    """As in a shell in which no virtual environment was activated."""
+    """The environment of a shell in which no virtual environment was activated."""
     rest = {n: v for n, v in os.environ.items() if not n.startswith(("PYSPARK_", "VIRTUAL_ENV"))}
     return {**rest, "PATH": f"{bare}{os.pathsep}{rest['PATH']}"}
 
@@ -129,7 +129,7 @@ def test_where_no_python_is_fit_one_sentence_says_so(spark: SparkSession, monkey
 
 
 def test_on_a_cluster_workers_are_asked_themselves(spark: SparkSession, monkeypatch):
-    """The job that asks is the same on any master."""
+    """The job that checks workers is the same on any master."""
     (found,), set_it = workers._on_cluster(spark.sparkContext)
     assert (found.program, found.problem) == (sys.executable, None)
     monkeypatch.setattr(workers, "NEEDED", ("weft", "no_such_package"))

@@ -1,4 +1,4 @@
-"""What a whole statement may not do, judged by Spark's own plan of it before anything runs."""
+"""What a whole statement must not do, judged by Spark's own plan before anything runs."""
 
 from __future__ import annotations
 

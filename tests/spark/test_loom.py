@@ -90,7 +90,7 @@ def test_a_time_column_that_is_none(spark: SparkSession, time: str, message: str
 )
 def test_what_spark_cannot_analyse_names_the_query(loom: Loom, bad: dict, message: str) -> None:
     def ask() -> None:
-        loom.add(query("bad", **bad))  # an unknown column is said here, the rest later
+        loom.add(query("bad", **bad))  # an unknown column is reported here, other errors later
         loom.run()
 
     loom.add(query("good"))
@@ -99,7 +99,7 @@ def test_what_spark_cannot_analyse_names_the_query(loom: Loom, bad: dict, messag
 
 
 def test_an_aggregate_over_strings_is_sparks_affair(spark: SparkSession) -> None:
-    """Spark reads strings as doubles to add them: the same sum, or the same error."""
+    """Spark casts strings to doubles to add them; weft gives the same sum, or the same error."""
     good = spark.createDataFrame([("1.5",), ("2",)], "v string").selectExpr("*", _TS)
     assert assert_agree(loom_of(good, [query("a", "sum(v)"), query("b", "avg(v)")])) == 6
     bad = spark.createDataFrame([("x",)], "v string").selectExpr("*", _TS)
@@ -140,7 +140,7 @@ def test_a_predicate_that_fails_fails_as_in_spark(spark: SparkSession) -> None:
     df = spark.range(1, 50).selectExpr("timestamp_seconds(id) AS ts", "id % 5 AS z", "id AS v")
     guarded = query("guarded", "sum(10 / z)", where="z <> 0 AND 10 / z > 3")
     others = [query("plain", "sum(v)"), query("other", "sum(v)", where="v > 7")]
-    # A division by zero that a query's own predicate keeps away stays away in company.
+    # A query whose predicate prevents a division by zero does not fail when it shares slices.
     assert assert_agree(loom_of(df, [guarded, *others]), strategy="share_all", rate=1.0) > 0
     failing = query("failing", "count(*)", where="10 / z > 3")
     with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
@@ -218,7 +218,7 @@ def test_verify_reports(loom: Loom) -> None:
 
 
 def test_session_time_zone_changes_nothing(spark: SparkSession) -> None:
-    """Windows are aligned in UTC, whatever zone times are shown in; dates are cut by the zone."""
+    """Windows are aligned to UTC in every session zone; only casts to dates depend on the zone."""
     daily = weft.Window(range="2 days", slide="1 day")
     with settings(spark, {"spark.sql.session.timeZone": "America/New_York"}):
         for kind in ("timestamp", "date"):
@@ -246,7 +246,7 @@ def test_explain_names_the_final_structure_and_why(spark):
 
 
 def test_a_name_of_an_item_that_a_column_has_is_refused(spark):
-    """Spark takes GROUP BY k for the column, and not for the item that SELECT calls so."""
+    """In GROUP BY k, Spark resolves k to the column, not to the item of SELECT with that name."""
     df = spark.createDataFrame([(1, "a", "b")], "t INT, k STRING, x STRING")
     df = df.selectExpr("timestamp_seconds(t) AS ts", "k", "x")
     text = "SELECT upper(x) AS {0}, count(*) AS n FROM t GROUP BY window(ts, '1 hour'), {0}"

@@ -1,4 +1,4 @@
-"""What a loom says to its user: misspelt options, columns that are not there, notebooks."""
+"""What a loom tells its user: misspelt options, missing columns, output in notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/migrate.md: its blocks run in order, and what they give is what plain Spark gives."""
+"""docs/migrate.md: its blocks run in order, and their answers equal plain Spark's."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_every_block_gives_what_plain_spark_gives(spark: SparkSession, tmp_path:
         assert rows(names[ours]) == rows(names[plain]), ours
         assert rows(names[ours])
 
-    # And back: the queries as Spark SQL again, and as Flink's.
+    # And back: the queries in Spark SQL again, and in Flink's.
     for name, frame in names["back"].items():
         assert rows(frame) == rows(names[f"plain_{name}"])
     again = parse_query(names["as_flink"], name="from_flink")

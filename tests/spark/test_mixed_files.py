@@ -1,7 +1,8 @@
-"""Files in which some statements are shared, some run as they are and some cannot: what one sees.
+"""Output for files in which some statements are shared, some run unchanged, and some cannot run.
 
-`mixed/<kind>.sql` is the file and `mixed/<kind>.txt` what `weft run` says. After a change that is
-meant, `python -m tests.spark.test_mixed_files` writes what it says now: read it before you keep it.
+`mixed/<kind>.sql` is the file and `mixed/<kind>.txt` the output of `weft run`. After an intended
+change, `python -m tests.spark.test_mixed_files` records the new output: read it before you keep
+it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def seen(kind: str, tables: Path) -> str:
     result = CliRunner().invoke(cli, ["run", str(MIXED / f"{kind}.sql"), *sources, "--show", "1"])
     text = f"{result.stdout}---\n{result.stderr}exit code {result.exit_code}\n"
     text = re.sub(r"in [\d.]+ s\n", "in ... s\n", text).replace(f"{MIXED}/", "")
-    # Whichever value is met first is told.
+    # The error quotes whichever value is processed first.
     text = re.sub(r"The value '.*?' of the type", "The value '...' of the type", text)
     return re.sub(r"[ \t]+\n", "\n", text)
 

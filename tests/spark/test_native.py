@@ -1,4 +1,4 @@
-"""The plain query: windows that Spark's `window()` knows, and those that it refuses."""
+"""The plain query, for windows that Spark's `window()` supports and for those that it refuses."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_is_what_one_would_write_by_hand(spark: SparkSession) -> None:
 
 
 def test_gaps_between_windows(spark: SparkSession) -> None:
-    """Range 2, slide 5: seconds 0 and 1 of every five are in a window, the others in none."""
+    """With range 2 and slide 5, seconds 0 and 1 of every five are in a window, others in none."""
     df = spark.createDataFrame([(at(n), n) for n in range(-5, 10)], "ts timestamp, v int")
     query = weft.Query(
         "q",

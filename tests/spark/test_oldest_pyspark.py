@@ -1,4 +1,4 @@
-"""The oldest PySpark that pyproject.toml claims: a batch and a stream on it, as on the newest."""
+"""The oldest PySpark that pyproject.toml allows: a batch and a stream work as on the newest."""
 
 import re
 import subprocess

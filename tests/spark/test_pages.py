@@ -1,4 +1,4 @@
-"""Every block of Python in the README and the tutorial runs, in order, and does what it says."""
+"""Every block of Python in the README and the tutorial runs, in order, with the stated effect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_tutorial(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.M
     assert names["report"].ok
     assert len(names["report"].differences) == 3
     assert (tmp_path / "plan.png").stat().st_size > 10_000
-    # The query that was added has every window from the half hour on that the watermark closed.
+    # The added query has all windows after the half hour that the watermark has closed.
     trades = names["trades"]
     half, last = trades.agg(F.expr(names["half"]), F.max("ts")).first()
     plain = trades.groupBy(F.window("ts", "5 minutes"), "symbol").agg(

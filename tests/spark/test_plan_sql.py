@@ -1,4 +1,4 @@
-"""`to_sql`: the script that it prints, run as it is, gives the plain queries' answers."""
+"""The script that `to_sql` prints gives the plain queries' answers when it is run unchanged."""
 
 from __future__ import annotations
 

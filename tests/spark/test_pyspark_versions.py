@@ -1,4 +1,4 @@
-"""Every line of PySpark that pyproject.toml claims: batch, stream, kill and restart on each."""
+"""Every minor version of PySpark that pyproject.toml allows: batch, stream, kill and restart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from oldest_pyspark import LAKES, environ, oldest_version
 pytestmark = pytest.mark.integration
 DRIVE = Path(__file__).with_name("versions_drive.py")
 EVERY = (oldest_version(), LAKES, "4.2.1", INSTALLED)
-"""Of each line one; the newest is the one that all other tests run on."""
+"""One release of each minor version; all other tests run on the newest."""
 
 
 def command(act: str, folder: Path) -> list[str]:

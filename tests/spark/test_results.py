@@ -117,7 +117,7 @@ def test_the_long_table_keeps_what_having_keeps(spark: SparkSession) -> None:
     asked = [
         weft.Query("some", aggs={"n": "count(*)"}, window=SLIDING, by="s", having="n > 1"),
         weft.Query("all", aggs={"n": "count(*)"}, window=SLIDING, by="s"),
-        # Keys and window by name, names that mean another key elsewhere, and a lambda's own.
+        # Keys and window by name, names that are other keys elsewhere, and lambda parameters.
         weft.Query(
             "named", aggs={"top": "max(i)"}, window=hour, by=["s AS k0", "upper(s) AS s"],
             having="k0 IS NOT NULL AND s <> 'A' AND hour(window.start) < 23 AND count(*) > 1",
@@ -158,8 +158,8 @@ def test_wide_is_what_was_known_at_each_instant(spark: SparkSession) -> None:
         wide = results.wide(keys=["k"], queries=["m1", "m2"])
         assert wide.columns == ["k", "time", "v_1m", "v_2m"]
         found = sorted(map(tuple, wide.collect()))
-        # At minute 2 the newest 1-minute window, [1, 2), holds nothing of a: null, and not what
-        # was in [0, 1).
+        # At minute 2 the newest 1-minute window, [1, 2), has no row of a: its value is null, not
+        # that of [0, 1).
         assert found == [
             ("a", at(1), 1, None),
             ("a", at(2), None, 1),
@@ -175,7 +175,7 @@ def test_wide_is_what_was_known_at_each_instant(spark: SparkSession) -> None:
 def test_what_is_kept_of_a_folder_is_not_taken_for_that_of_its_files_later(
     spark: SparkSession, tmp_path: Path, engine: str
 ) -> None:
-    """Spark's cache takes plans over one folder for equal, whatever files it has by then."""
+    """Spark's cache treats plans over one folder as equal, even if its files have changed."""
     made = spark.range(100).selectExpr("timestamp_seconds(id) AS ts", "id % 3 AS k", "id AS x")
     made.write.parquet(str(tmp_path / "in"))
 
@@ -188,6 +188,6 @@ def test_what_is_kept_of_a_folder_is_not_taken_for_that_of_its_files_later(
         return [(row["k"], row["n"]) for name in results for row in results[name].collect()]
 
     before = counted()
-    for file in list((tmp_path / "in").glob("*.parquet")):  # by another than Spark, which notices
+    for file in list((tmp_path / "in").glob("*.parquet")):  # not by Spark, which would notice
         shutil.copy(file, file.with_name(f"more-{file.name}"))
     assert sorted(counted()) == sorted((k, 2 * n) for k, n in before)

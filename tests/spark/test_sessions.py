@@ -1,4 +1,4 @@
-"""Sessions of every gap from the same slices, against Spark's own session_window."""
+"""Sessions of every gap from the same slices equal Spark's own session_window."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from weft.errors import EngineError, PlanError
 from weft.spark.verify.native import native
 
 GAPS = ("1 microsecond", "5 minutes", "7 minutes", "3 hours", "2 days")
-# No key of doubles: of -0.0 and NaN as keys, Spark 4.3's own sessions fail ("must be sorted").
+# No keys of doubles: with -0.0 and NaN as keys, Spark 4.3's own sessions fail ("must be sorted").
 ASKED = ((None, ()), (None, ("k",)), ("x > 10", ("k", "s")), ("100 / nullif(x, 0) > 3", ("k",)))
 
 
 @pytest.fixture(scope="module")
 def df(spark):
-    """Times that are unique within a key, many of them exactly a minute apart, and before 1970."""
+    """Times that are unique within a key, many exactly a minute apart, and some before 1970."""
     random = np.random.default_rng(3)
     rows = []
     for at in random.choice(9000, 500, replace=False):
@@ -75,7 +75,7 @@ CAPPED = (
 
 
 def loom_with_maxima(df) -> weft.Loom:
-    """Sessions with and without a maximum, of all keys and predicates."""
+    """Sessions with and without a maximum, with all keys and predicates."""
     loom = loom_of(df, GAPS[2:4])
     for number, (gap, maximum) in enumerate(CAPPED):
         for place, query in enumerate(loom_of(df, [gap]).queries):
@@ -85,7 +85,7 @@ def loom_with_maxima(df) -> weft.Loom:
 
 
 def test_sessions_with_a_maximum_are_those_of_their_plain_definition(df):
-    """Beside sessions without one, from the same slices; negative times and null keys too."""
+    """They share slices with sessions without one; there are negative times and null keys."""
     loom = loom_with_maxima(df)
     told = loom.explain(strategy="share_all")
     assert "sessions by union" in told
@@ -145,7 +145,7 @@ def test_the_rewrite_engine_runs_sessions_as_they_are(df):
 @pytest.mark.parametrize("kind", ["timestamp_ntz", "date"])
 def test_other_times_have_sessions_too(df, kind):
     loom = loom_of(df.withColumn("ts", df.ts.cast(kind)).dropDuplicates(["ts", "k", "s"]), GAPS[3:])
-    for query in list(loom.queries):  # of the rows of a day, any may be the first
+    for query in list(loom.queries):  # any row of a day may be the first
         if kind == "date":
             loom.drop(query.name)
             kept = {n: sql for n, sql in query.aggs.items() if n not in ("first_x", "last_s")}

@@ -1,4 +1,4 @@
-"""Slices on Spark: every way gives the greatest edge, and windows of slices are Spark's windows."""
+"""Slices on Spark: every method finds the greatest edge, and windows of slices equal Spark's."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def brute(times: list[int | None], edges: TreeEdges) -> list[int | None]:
 
 
 def methods(edges: TreeEdges, span: tuple[int, int]) -> list[SliceMethod]:
-    """Every way that is open, a table for one period and one for a span among them."""
+    """Every possible method, including tables for one period and for a span."""
     found = [choose_method(edges, kind="greatest"), choose_method(edges, kind="search")]
     for table in (edges.lookup_table(1 << 16), edges.span_table(*span, 1 << 16)):
         if table is not None:
@@ -76,7 +76,7 @@ def test_every_way_gives_the_greatest_edge(
             expected = [e if n else None for e, n in zip(expected, needed, strict=True)]
         kept = [(t, a, b) for t, a, b in zip(times, slices, expected, strict=True) if a != b]
         if way.kind == "lookup" and not way.table.repeats:
-            # Rows in slices that no window takes are dropped where the table knows them.
+            # Rows in slices that are in no window are dropped if the table shows it.
             kept = [(t, a, b) for t, a, b in kept if a is not None or edges.needed([b])[0]]
         assert not kept, way
 

@@ -66,7 +66,7 @@ OTHERS = [
     ),
     *("s LIKE 'a%'", "NOT (s LIKE 'a%')", "length(s) > 1", "upper(s) = 'A'", "s IS NULL"),
     *("i IS NULL", "d IS NOT NULL", "isnan(d)", "i > x", "i % 3 = 0", "d * 2 > 5"),
-    # What fails on some rows unless it is guarded.
+    # Predicates that fail on some rows unless they are guarded.
     *("x <> 0 AND 10 / x > 2", "x <> 0 AND 10 / x > 5", "x = 0 OR 10 / x > 2"),
     *("x > 0 AND 7 % x = 1", "f AND x <> 0 AND i DIV x > 1", "x <> 0 AND (f OR 10 / x < 6)"),
     *("x IS NOT NULL AND x <> 0 AND 10 / x IN (5, 10)", "x <> 0 AND NOT (10 / x > 2 OR i > 3)"),
@@ -76,7 +76,7 @@ OTHERS = [
 
 
 def table(spark: SparkSession, seed: int, count: int = 60) -> DataFrame:
-    """Rows of edge cases in random company. Never cached: Spark's cache loses rows with NaN."""
+    """Rows of random edge cases. They are never cached, because Spark's cache loses NaN rows."""
     random = np.random.default_rng(seed)
     drawn = [[pool[k] for k in random.integers(0, len(pool), count)] for pool in POOLS.values()]
     rows = [(number, *row) for number, row in enumerate(zip(*drawn, strict=True))]
@@ -114,7 +114,7 @@ predicates = st.recursive(
 
 
 def bits(df: DataFrame, plan: FragmentPlan) -> dict[int, list[bool]]:
-    """Of every row that was kept, by id, the predicates of its fragment."""
+    """For every row that was kept, by id, the predicates of its fragment."""
     rows = with_fragments(df, plan).select("id", FRAGMENT).collect()
     codes = [tuple(row[1]) if isinstance(row[1], tuple) else (row[1],) for row in rows]
     words = [np.array(word) for word in zip(*codes, strict=True)] or [np.empty(0)] * plan.words
@@ -124,7 +124,7 @@ def bits(df: DataFrame, plan: FragmentPlan) -> dict[int, list[bool]]:
 
 
 def filtered(df: DataFrame, asked: Sequence[str | None]) -> dict[int, list[bool]]:
-    """What Spark's own filters say, one query each, in one job."""
+    """The results of Spark's own filters, one query for each, in one job."""
     queries = [
         (df if predicate is None else df.where(predicate)).select(F.lit(i).alias("p"), "id")
         for i, predicate in enumerate(asked)
@@ -136,9 +136,9 @@ def filtered(df: DataFrame, asked: Sequence[str | None]) -> dict[int, list[bool]
 
 
 def evaluated(df: DataFrame, asked: Sequence[str]) -> dict[int, list[bool]]:
-    """What the predicates are, as columns: quicker to plan than as many filters."""
+    """The predicates evaluated as columns, which are faster to plan than as many filters."""
     conf, setting = df.sparkSession.conf, "spark.sql.subexpressionElimination.enabled"
-    conf.set(setting, "false")  # which would take 10 / x out of its guards
+    conf.set(setting, "false")  # it would move 10 / x out of its guards
     try:
         bools = [
             F.coalesce(F.expr(sql), F.lit(False)).alias(f"b{i}") for i, sql in enumerate(asked)
@@ -174,14 +174,14 @@ def test_facets_tell_the_same_apart(spark: SparkSession, monkeypatch: pytest.Mon
     asked: list[str | None] = [f"i > {k}" for k in range(-3, 6)]
     asked += [f"d < {k / 2}" for k in range(-3, 6)] + [f"f AND s LIKE '%{k}'" for k in "ab"]
     asked = [None if sql is None else normalise(sql) for sql in asked]
-    for every in ([], [None]):  # with and without a query that takes every row
+    for every in ([], [None]):  # with and without a query that accepts every row
         plan = fragment_plan(df, asked + every)
         facets = split_facets(plan, Volume())
         assert facets.faceted
         assert facets.words > 1
         rows = with_fragments(df, facets).select("id", FRAGMENT).collect()
         members = facets.members((np.array([row[1] for row in rows]),))
-        # A row comes at most once for each predicate, or it would be counted twice.
+        # A row must appear at most once for each predicate, or it would count twice.
         counted = {row[0]: np.zeros(len(asked + every), dtype=int) for row in rows}
         for row, found in zip(rows, members, strict=True):
             counted[row[0]] += found
@@ -240,7 +240,7 @@ def test_a_thousand_predicates_of_three_kinds(spark: SparkSession) -> None:
         ([f"x <> 0 AND 10 / x > {k}" for k in range(8)], False),
         (["x = 0 OR 10 / x > 2", "x = 0 OR 10 / x > 5"], False),
         (["(x = 0 OR 10 / x > 2) AND f", "(x = 0 OR 10 / x > 5) AND f"], False),
-        # Of conjuncts a null is as good as false, of what stands under OR it is not.
+        # A null conjunct is equivalent to false; under OR, null is not.
         (["f AND 10 / x > 2", "f AND 10 / x > 5"], False),
         ([f"f AND 10 / x > {k}" for k in range(8)], False),
         (["(f AND 10 / x > 2) OR i = 77", "i > 1"], True),

@@ -1,4 +1,4 @@
-"""Spark SQL that weft accepts, run by Spark itself, has the rows of the query's native form."""
+"""Spark SQL that weft accepts gives the rows of the query's native form when Spark runs it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SCHEMA = """
 NOT_THERE = ("db.", "cat.", "event", "xs", "m['k']", "to_timestamp", "FROM hop", "a.b.c")
 """Tables, columns and types that the view does not have."""
 NOT_SPARK = ("INTERVAL", "product(", "'10 microseconds'", "first(x)")
-"""What weft takes beyond Spark, makes too many windows, or depends on the order of rows."""
+"""SQL that only weft accepts, that makes too many windows, or that depends on the order of rows."""
 RUN = [text for text in ACCEPTED if not any(part in text for part in NOT_THERE + NOT_SPARK)]
 
 
@@ -60,7 +60,7 @@ def rows(frame: DataFrame, columns: list[str]) -> list[str]:
 
 
 def _plain(row: Any) -> Any:
-    """Sets in an order, doubles to nine digits: sums are added in any order."""
+    """A value to compare: sets sorted, doubles to nine digits, as sums are added in any order."""
     if isinstance(row, float):
         return f"{row:.9g}"
     if isinstance(row, list):
@@ -98,7 +98,7 @@ def test_what_weft_writes_runs_in_spark(spark: SparkSession, trades: DataFrame, 
 
 
 def test_a_loom_takes_every_dialect(spark: SparkSession, trades: DataFrame) -> None:
-    """Azure's window leaves out its start and takes in its end; the others are [start, end)."""
+    """Azure's windows exclude their start and include their end; the others are [start, end)."""
     texts = {
         "spark": "SELECT k, count(*) AS n FROM t GROUP BY window(ts, '10 minutes'), k",
         "cql": "SELECT k, count(*) AS n FROM t [RANGE '12 min' SLIDE '5 min'] GROUP BY k",

@@ -1,4 +1,4 @@
-"""What large Parquet files are taken to hold without a scan, beside what a scan finds."""
+"""Statistics of large Parquet files without a scan, compared with those of a scan."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUERIES = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Files in the order of time, more than are looked into."""
+    """Files in order of time, more than are sampled."""
     draw, found = np.random.default_rng(5), tmp_path_factory.mktemp("files")
     times = np.sort(draw.integers(0, 3600 * 10**6, ROWS)) + START
     table = pa.table(
@@ -51,7 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def scans(monkeypatch: pytest.MonkeyPatch) -> list[DataFrame]:
-    """The frames that are scanned, where every file is large."""
+    """The frames that are scanned if every file counts as large."""
     seen: list[DataFrame] = []
     counted = statistics._counted
 
@@ -75,7 +75,7 @@ def test_of_files_it_is_near_what_a_scan_finds(
     spark: SparkSession, folder: Path, scans: list, tmp_path: Path, int96: bool
 ) -> None:
     df = spark.read.parquet(str(folder))
-    if int96:  # which Spark writes without statistics
+    if int96:  # Spark writes these without statistics
         assert spark.conf.get("spark.sql.parquet.outputTimestampType") == "INT96"
         df.coalesce(1).write.parquet(str(tmp_path / "written"))
         df = spark.read.parquet(str(tmp_path / "written"))
@@ -136,7 +136,7 @@ def test_keys_that_spark_does_not_hash(spark: SparkSession, folder: Path, key: s
 def test_answers_do_not_depend_on_it(spark: SparkSession, folder: Path, scans: list) -> None:
     df = spark.read.parquet(str(folder))
     moved = df.selectExpr("timestamp_micros(unix_micros(ts) * 2) AS ts", "k", "few", "v")
-    for frame in (df, moved):  # the second has not the times that the files tell
+    for frame in (df, moved):  # the times of the second are not those in the files
         loom = Loom(frame, time="ts")
         for query in QUERIES:
             loom.add(query)

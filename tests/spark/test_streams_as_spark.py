@@ -44,7 +44,7 @@ def test_every_situation_in_one_tree(situations, tmp_path, engine):
     ],
 )
 def test_integers_of_any_size_are_times(spark, tmp_path, engine, base, step):
-    """Spark's watermark is a timestamp, which such numbers are not; rows were lost in silence."""
+    """Spark's watermark is a timestamp, which cannot hold such numbers; rows were lost silently."""
     rows = integer_rows(spark, tmp_path / "in", base, step)
     assert_answers(engine, rows, [integer_query(step)], tmp_path, watermark=str(step))
 
@@ -57,7 +57,7 @@ def test_what_only_spark_compares_is_refused(spark, tmp_path, query):
 
 
 def test_maps_are_keys(spark, tmp_path):
-    """However their entries are ordered."""
+    """Maps are equal whatever the order of their entries."""
     entries = "map_from_arrays(array('a', 'b'), array(id % 2, 1L))"
     turned = "map_from_arrays(array('b', 'a'), array(1L, id % 2))"
     rows = Rows(

@@ -1,4 +1,4 @@
-"""A loom takes tables of pandas, Polars and Arrow, and answers as on the same rows in Spark."""
+"""A loom accepts tables of pandas, Polars and Arrow, with the same answers as for Spark's."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def polars() -> object:
 
 
 class Streams:
-    """Whatever else hands out Arrow."""
+    """Any other object that exports Arrow."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return arrow().__arrow_c_stream__(requested_schema)

@@ -1,4 +1,4 @@
-"""Training sets against a join in Spark SQL written here: every row of the spine, every value."""
+"""Training sets, compared with a join in Spark SQL: every value of every row of the spine."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ MIXED = {
 
 @pytest.fixture(autouse=True)
 def interpreted(spark: SparkSession):
-    """A few hundred rows: generating code for them takes longer than reading them."""
+    """Switch off code generation, which takes longer than processing a few hundred rows."""
     with settings(spark, INTERPRETED):
         yield
 
 
 def events_of(spark: SparkSession, seed: int = 0, rows: int = 300) -> DataFrame:
-    """Rows of two minutes by the second, so that many have the same time."""
+    """Rows of two minutes in whole seconds, so that many have the same time."""
 
     def draw(what: str, size: int) -> str:
         return f"pmod(hash(id, '{what}', {seed}), {size})"
@@ -64,7 +64,7 @@ def events_of(spark: SparkSession, seed: int = 0, rows: int = 300) -> DataFrame:
 
 
 def spine_of(spark: SparkSession, seed: int = 0, rows: int = 60) -> DataFrame:
-    """Instants before, in and after those two minutes; keys that have no rows; every row twice."""
+    """Instants before, in and after these two minutes, keys without rows, and every row twice."""
 
     def draw(what: str, size: int) -> str:
         return f"pmod(hash(id, '{what}', {seed + 100}), {size})"
@@ -90,7 +90,7 @@ def by_join(
     slide: bool = False,
     ordered: bool = False,
 ) -> Counter:
-    """The same by a range join, and Spark's aggregates over no rows where it finds none."""
+    """The same by a range join; without rows, the values of Spark's aggregates over no rows."""
     spark = df.sparkSession
     axis = time_axis(df.schema, time)
     instant = TimeAxis(at, time_axis(spine.schema, at).kind).units()
@@ -246,7 +246,7 @@ def test_other_times_than_timestamps(spark, time, at, zone):
 
 
 def test_by_slide_values_are_those_of_the_latest_window_that_has_closed(spark):
-    """What a loom answers, and so what a stream serves."""
+    """They equal a loom's answers, and so what a stream serves."""
     df, spine = events_of(spark, 7).cache(), spine_of(spark, 7)
     queries = [query for query in QUERIES if query.by == ("k",)]
     loom = weft.Loom(df)
@@ -310,7 +310,7 @@ def test_over_no_rows_every_aggregate_is_what_sparks_is(spark):
 
 
 def test_every_aggregate_over_rows(spark):
-    """Over all rows of a key, which a plain query gives too; sketches are exact for so few."""
+    """Compared with a plain query over all rows of a key; with few rows, sketches are exact."""
     df = events_of(spark, 8).cache()
     aggs = {
         f"a{at}": sql
@@ -347,7 +347,7 @@ def test_keys_are_compared_as_in_group_by(spark):
     assert {label: row["q_t"] for label, row in found.items()} == {
         "a": 3, "b": 4, "c": 8, "d": 16, "e": None
     }  # fmt: skip
-    assert math.copysign(1, found["a"]["f"]) == -1  # the spine's own value is as it was
+    assert math.copysign(1, found["a"]["f"]) == -1  # the spine's own value is unchanged
     assert math.isnan(found["b"]["f"])
 
 
@@ -369,7 +369,7 @@ def test_keys_of_types_with_parts(spark):
 
 
 def test_the_spines_rows_are_as_they_were(spark):
-    """Any types, names with dots and quotes, two columns of one name, times in any zone."""
+    """Types of all kinds, names with dots and quotes, duplicate names, times in any zone."""
     spine = spark.sql(
         "SELECT timestamp_seconds(9) AS ts, 1 AS `a.b`, 'x' AS `c``d`, 2 AS twice, 3 AS twice, "
         "map('m', array(1, NULL)) AS m, struct(1 AS i, struct('q' AS j) AS o) AS st, "
@@ -405,7 +405,7 @@ def test_rows_without_a_time_count_nowhere(spark):
 
 
 def test_an_expression_is_evaluated_only_on_rows_that_its_query_takes(spark):
-    """In ANSI mode each of these fails on some row that another query takes."""
+    """In ANSI mode each of these fails on some row that another query reads."""
     df = spark.sql("SELECT timestamp_seconds(5) AS ts, id AS x, CAST(id AS STRING) || "
                    "IF(id < 3, 'no', '') AS s FROM range(6)")  # fmt: skip
     spine = spark.sql("SELECT timestamp_seconds(9) AS ts, 5 AS number")
@@ -440,7 +440,7 @@ def test_what_slices_cannot_hold_is_joined_in_spark(spark):
 
 
 def test_a_spine_may_be_made_of_the_rows_themselves(spark):
-    """Of shared values, and of those that are joined in Spark."""
+    """This holds both for shared values and for those that are joined in Spark."""
     df = events_of(spark, 10, rows=80).withColumn("c", F.expr("collate(k, 'UTF8_LCASE')")).cache()
     queries = [
         weft.Query(f"by_{key}", aggs={"n": "count(*)", "t": "sum(x)"}, window=window("30 seconds"),

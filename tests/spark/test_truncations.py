@@ -1,4 +1,4 @@
-"""GROUP BY a truncated time, and several groupings: shared, and as plain Spark in every zone."""
+"""GROUP BY a truncated time, and GROUPING SETS: shared, and equal to plain Spark in every zone."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ZONES = ("UTC", "Europe/Stockholm", "America/St_Johns")
 
 @pytest.fixture(scope="module")
 def rows(spark: SparkSession) -> DataFrame:
-    """Two years about changes of clocks and of years."""
+    """Rows of two years around changes of clocks and of years."""
     edges = (
         "2026-03-29 00:30:00",
         "2026-10-25 00:30:00",
@@ -53,7 +53,7 @@ def rows(spark: SparkSession) -> DataFrame:
 
 
 def times(spark: SparkSession, *edges: str) -> DataFrame:
-    """Rows about some instants."""
+    """Rows around some instants."""
     chance = random.Random(5)
     starts = [datetime.fromisoformat(edge).replace(tzinfo=timezone.utc) for edge in edges]
     made = [
@@ -128,7 +128,7 @@ GROUPINGS = (
 
 @pytest.mark.parametrize("by", GROUPINGS)
 def test_groupings_are_shared(spark: SparkSession, rows: DataFrame, by: str) -> None:
-    """Nulls among the keys are groups of their own, beside those that stand for all."""
+    """Null keys form separate groups from the nulls that stand for all keys."""
     text = (
         "SELECT window.start AS since, k, j, coalesce(k, '?') AS q, count(j) AS n, sum(x) AS s, "
         f"grouping(j) AS g, grouping_id() AS id FROM t GROUP BY {by} "

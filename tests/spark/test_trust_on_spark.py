@@ -1,4 +1,4 @@
-"""What untrusted queries may ask of this very Spark: every function of it has been judged."""
+"""What untrusted queries may use of the installed Spark: all its functions are classified."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from weft.spark import parsed
 from weft.spark.as_written import SUBSTITUTE, as_written
 
 WORDS = {"and", "or", "not", "between", "in", "div", "case", "when", "cast"}
-"""Listed as functions, and operators or forms of their own in SQL."""
+"""Listed as functions, but operators or special forms in SQL."""
 TABLES = {"range", "collations", "sql_keywords", "python_worker_logs", "schema_of_variant_agg"}
-"""Functions that make tables, or aggregate: no expression can call them."""
+"""Functions that return tables or aggregate, which an expression over one row cannot call."""
 
 
 def test_every_function_of_spark_is_allowed_or_refused_for_a_reason(spark: SparkSession) -> None:
@@ -65,7 +65,7 @@ ATTACKS = [
     if "sql" in attack
 ]
 BY_TREE = ("subqueries", "code", "files and network", "session and environment")
-"""Families that Spark's tree alone gives away; clocks and sizes are the first gate's."""
+"""Families that Spark's tree alone reveals; the first gate checks clocks and sizes."""
 
 
 @pytest.fixture(scope="module")
@@ -105,9 +105,9 @@ def test_no_attack_reaches_spark(rows: DataFrame, family: str, attack: dict[str,
 def test_sparks_own_tree_gives_it_away(
     spark: SparkSession, rows: DataFrame, family: str, attack: dict[str, str]
 ) -> None:
-    """The second gate alone, on the raw text, as if the first were not there."""
+    """The second gate alone, on the raw text, without the first one."""
     sql = attack["sql"]
-    options = "option" in attack["says"]  # their names are constants in a tree like any other
+    options = "option" in attack["says"]  # names of options are ordinary constants in a tree
     try:
         parsed = spark._jsparkSession.sessionState().sqlParser().parseExpression(sql)
     except ParseException:
@@ -153,7 +153,7 @@ def test_what_substitution_uncovers_is_refused_by_the_tree(
 def test_texts_are_run_as_written(
     spark: SparkSession, rows: DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even a text that passed the first gate is not substituted, in any of the engines."""
+    """No engine substitutes variables, even in a text that has passed the first gate."""
     monkeypatch.setattr(reader, "refuse_substitution", lambda *given: None)
     monkeypatch.setenv("WEFT_TEST_SECRET", "3")
     query = weft.Query(
@@ -197,7 +197,7 @@ def test_a_spark_that_will_not_switch_is_refused(
 
 
 def test_what_honest_users_write_passes_both_gates(rows: DataFrame) -> None:
-    """Every form of expression that weft reads, in untrusted texts, answered as Spark answers."""
+    """Every form of expression that weft reads works in untrusted texts, with Spark's answers."""
     loom = weft.Loom(rows, time="ts")
     texts = [
         "v > 1 AND s LIKE '1%' OR NOT (v IN (1, 2)) AND s ILIKE ANY ('a%', '2%')",
@@ -254,7 +254,7 @@ def test_a_plan_of_other_queries_is_not_run(rows: DataFrame) -> None:
 
 
 def test_a_few_seconds_of_mutated_texts(spark: SparkSession, tmp_path: Path) -> None:
-    """No text is accepted of which Spark, with substitution on, reads what is not allowed."""
+    """No accepted text contains anything forbidden as Spark reads it with substitution on."""
     script = Path(__file__).parents[2] / "scripts" / "fuzz.py"
     spec = importlib.util.spec_from_file_location("weft_fuzz_gate", script)
     module = importlib.util.module_from_spec(spec)
@@ -268,7 +268,7 @@ def test_a_few_seconds_of_mutated_texts(spark: SparkSession, tmp_path: Path) -> 
 
 
 def test_texts_that_reach_into_others_are_read_one_by_one(rows: DataFrame) -> None:
-    """Parsed together, none can hide behind another: a quote, a comment, a parenthesis too many."""
+    """If parsed together, a text could hide in another by a quote, comment or extra parenthesis."""
     texts = ["v > 1", "v > 1) AS x, (reflect('a', 'b')", "v > 2 /*", "*/ v > 3", "s = 'a", "b' = s"]
     parser = parsed._Parser(rows.sparkSession)
     assert not parser._read_together(texts[:2])

@@ -1,8 +1,8 @@
-"""A batch, a stream, a kill and a restart, on whichever PySpark the path has: a short form.
+"""A short test with a batch, a stream, a kill and a restart, on whichever PySpark is on the path.
 
-`stream FOLDER` makes rows and runs a stream on them, a file a micro-batch, until it is killed;
-`finish FOLDER` runs the same queries in a batch, by both engines, and compares with plain Spark;
-then it starts the killed stream again, and compares its answers with those of the batch.
+`stream FOLDER` makes rows and runs a stream on them, a file per micro-batch, until it is killed.
+`finish FOLDER` runs the same queries in a batch with both engines, and compares with plain Spark;
+then it restarts the killed stream, and compares its answers with those of the batch.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def session() -> Any:
 
 
 def put_rows(folder: Path) -> None:
-    """Files of ten minutes each, some rows late, and one row that closes every window."""
+    """Write files of ten minutes each, with some late rows, and a row that closes all windows."""
     folder.joinpath("in").mkdir(parents=True)
     for number in range(FILES):
         rows = range(200 if number + 1 < FILES else 1)
@@ -56,7 +56,7 @@ def put_rows(folder: Path) -> None:
             "y": [i / 8 for i in rows],
         }
         pq.write_table(pa.table(made), folder / "in" / f"{number}.parquet")
-        at = 1_000_000 + number  # a stream takes files in the order of their times
+        at = 1_000_000 + number  # a stream reads files in the order of their times
         os.utime(folder / "in" / f"{number}.parquet", (at, at))
 
 

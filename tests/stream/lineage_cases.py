@@ -1,4 +1,4 @@
-"""Queries for the tests of lineage, and the events that come of them."""
+"""Queries for the tests of lineage, and their events."""
 
 from __future__ import annotations
 

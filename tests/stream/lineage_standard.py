@@ -1,7 +1,7 @@
-"""Events read from standard input, held against the classes of OpenLineage's own Python client.
+"""Checks events from standard input against the classes of OpenLineage's own Python client.
 
-Those are generated from the JSON schemas of the standard: each attribute without a default is
-required, and nothing may be there that is no attribute. Run with `openlineage-python` on the path.
+These are generated from the JSON schemas of the standard: each attribute without a default is
+required, and other fields are not allowed. Run with `openlineage-python` on the path.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CLASSES: dict[str, type] = {}
 
 
 def load() -> Any:
-    """Fill in the classes; returns the module of events."""
+    """Fill in the classes; return the module of events."""
     from openlineage.client import generated
     from openlineage.client.generated import base
 
@@ -35,7 +35,7 @@ def load() -> Any:
 
 
 def check(kind: Any, value: Any, at: str) -> None:
-    """Fail unless a value is what a class of the standard says."""
+    """Fail unless a value matches a class of the standard."""
     origin = typing.get_origin(kind)
     if kind is Any:
         return
@@ -80,7 +80,7 @@ def main() -> None:
     facets: set[str] = set()
     for event in events:
         check(CLASSES[event["schemaURL"]], event, event["eventType"])
-        base.RunEvent(  # whose validators look at times and identities
+        base.RunEvent(  # its validators check times and ids
             eventTime=event["eventTime"],
             run=base.Run(runId=event["run"]["runId"]),
             job=base.Job(event["job"]["namespace"], event["job"]["name"]),

@@ -1,4 +1,4 @@
-"""Changes that come together are one change, or none if any of them is amiss."""
+"""Changes requested together are made as one, or not at all if any of them is wrong."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ class Replies:
 
 
 class Stream:
-    """A stream that knows which change is wrong, and which it needs a restart for."""
+    """A stream that knows which change is wrong, and which needs a restart."""
 
     def __init__(self) -> None:
         self.between = Between()

@@ -1,4 +1,4 @@
-"""Whose fault a failed micro-batch is, by what its error says."""
+"""Which query made a micro-batch fail, by the text of the error."""
 
 from __future__ import annotations
 

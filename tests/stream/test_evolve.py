@@ -1,4 +1,4 @@
-"""Catalogues as queries come, go and move: who answers which windows from which store."""
+"""Catalogues as queries are added, dropped and moved: which store answers which windows."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ def test_a_restart_with_the_old_list_of_queries_changes_nothing(tmp_path):
 
 
 def test_a_catalogue_keeps_the_order_of_outputs(tmp_path):
-    """It is that of the answers' columns, and part of what a query means."""
+    """It is the order of the answers' columns, and so part of a query's meaning."""
     asked = query("a", 10, aggs={"n": "count(*)", "hi": "max(x)", "lo": "min(x)"})
     files = CatalogueFiles(str(tmp_path))
     files.write(first_catalogue(planned(asked), SETTINGS))

@@ -1,4 +1,4 @@
-"""Halving finds what fails, in the bounds that it is given."""
+"""Halving finds the elements that fail, within its limits."""
 
 from __future__ import annotations
 

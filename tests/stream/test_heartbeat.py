@@ -1,4 +1,4 @@
-"""Whether a stream runs on a checkpoint, also after crashes and from other machines."""
+"""Detecting whether a stream runs on a checkpoint, also after crashes and from other machines."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_second_stream_is_refused(checkpoint):
         refuse_second(checkpoint)
     timer.join()
     other.communicate(b"\n")
-    beat(checkpoint, host=socket.gethostname())  # left by a process that had our number
+    beat(checkpoint, host=socket.gethostname())  # left by a process that had our pid
     refuse_second(checkpoint)
 
 

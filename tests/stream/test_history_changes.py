@@ -1,4 +1,4 @@
-"""Queries that come with history, in the catalogue: who waits, and what answers which windows."""
+"""Queries with history in the catalogue: which of them wait, and what answers which windows."""
 
 from __future__ import annotations
 

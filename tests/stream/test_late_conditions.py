@@ -1,4 +1,4 @@
-"""The SQL of late rows says of every row what the operator says of its slice."""
+"""The SQL that finds late rows agrees with what the operator says of each row's slice."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DAY = 86_400_000_000
 
 
 def true_of(condition: str, rows: list[dict[str, int]]) -> list[bool]:
-    """What SQL says of rows; SQLite's integers are those of Spark."""
+    """The rows for which SQL is true, by SQLite, whose integers are like Spark's."""
     names = list(rows[0])
     with sqlite3.connect(":memory:") as db:
         db.create_function("pmod", 2, lambda a, b: a % b)
@@ -103,7 +103,7 @@ def test_only_queries_that_lost_rows_are_looked_at_and_equal_ones_together() -> 
 
 
 def test_times_at_the_ends_of_the_axis_do_not_overflow() -> None:
-    """Times before the oldest count as it does; those after the frontier are not added to."""
+    """Times before the oldest are treated as it; times after the frontier are never added to."""
     held = f"least(greatest(t, {OLDEST}), 100)"
     window = Window(range=10, slide=5)
     condition = late_condition(QueryWindows.of(window), window, held, 100)

@@ -1,4 +1,4 @@
-"""Queries with lateness in the catalogue: they come, move and go by frontiers of their own."""
+"""Queries with lateness in the catalogue are added, moved and dropped by their own frontiers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_history_goes_back_to_the_first_window_that_is_open_for_the_query():
     later = Progress(batch=6, max_event_time=1100, frontier=1090)
     done = Burst.of(waiting, [{"op": "history", "name": "late", "place": f"{past.store}-abc"}])
     assert done.made_of(waiting, later, {}).entry("late").complete_from == 695
-    # On a new stream the seam decides: windows before it take no row, however late.
+    # On a new stream the seam decides: windows before it get no row, however late.
     plan = stream_plan([late])
     new = first_catalogue(plan, SETTINGS, history=["late"], seam=1003)
     assert new.entry("late").assignments[0].since == 705

@@ -1,4 +1,4 @@
-"""What queries and owners have cost: who pays for which micro-batch, and for how long."""
+"""The costs of queries and owners: who is charged for which micro-batch, and for how long."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def catalogue(*queries: Query) -> Catalogue:
 def figures(
     catalogue: Catalogue, answers: dict[str, int], *, merging: float, answering: float, held: int
 ) -> list[dict]:
-    """What one bucket reports of a micro-batch, in which every query is of one store."""
+    """One bucket's report on a micro-batch in which all queries have the same store."""
     numbers = {entry.query.name: entry.number for entry in catalogue.entries}
     store = {"merging": merging, "answering": answering, "bytes": held, "shards": 0, "cuts": 0}
     given = {str(numbers[name]): count for name, count in answers.items()}
@@ -111,7 +111,7 @@ def test_a_failed_query_keeps_its_line_and_holds_nothing():
     ledger.add(2, left, figures(left, {}, merging=1.0, answering=0.0, held=50), at=20.0)
     a = lines(ledger)["ann", "a"]
     assert (a.seconds, a.answers, a.state_bytes, a.queries) == (1.0, 2, 0, 0)
-    assert a.state_byte_seconds == 500.0  # up to the micro-batch that it was gone from
+    assert a.state_byte_seconds == 500.0  # up to the first micro-batch without it
 
 
 def test_the_file_goes_on_after_a_restart_and_a_damaged_one_is_begun_anew(tmp_path):

@@ -1,4 +1,4 @@
-"""OpenLineage: which runs there are, where columns come from, and how events are sent."""
+"""OpenLineage: the runs, the origins of columns, and how events are sent."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_file_gets_a_line_for_every_event(tmp_path):
 
 
 class Service(HTTPServer):
-    """A service on the loopback that fails the first so many posts, and keeps the others."""
+    """A service on loopback that fails a number of posts, and keeps the later ones."""
 
     def __init__(self, failing: int) -> None:
         self.failing, self.kept, self.keys = failing, [], set()

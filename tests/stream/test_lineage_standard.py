@@ -1,4 +1,4 @@
-"""What is sent is OpenLineage: held against the classes that the standard generates."""
+"""The events are valid OpenLineage, by the classes that are generated from the standard."""
 
 from __future__ import annotations
 

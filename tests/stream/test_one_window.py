@@ -1,7 +1,7 @@
-"""SQL over answers by Spark's plans of it: what tells windows apart, and what brings them together.
+"""SQL over answers, by Spark's plans of it: what keeps windows separate, and what combines them.
 
-The plans are Spark's JSON cut down to what is read of it; `tests/spark/test_finishing.py` has real
-ones, at random.
+The plans are Spark's JSON, reduced to the fields that weft reads; `tests/spark/test_finishing.py`
+tests random statements with real plans.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def test_sessions_that_start_together_end_apart() -> None:
     assert judge(by_end, [SESSION]) == Stays(None)
     assert isinstance(judge(by_start, [SESSION]), Leaves)
     joined = judge(grouped(answers(SESSION), WINDOW), [SESSION])
-    assert isinstance(joined, Leaves)  # Spark would make one session of several groups'
+    assert isinstance(joined, Leaves)  # Spark would join the sessions of several groups
     assert "sessions of several groups" in joined.reason
 
 
@@ -115,7 +115,7 @@ def test_a_union_keeps_what_its_sides_agree_on() -> None:
 
 @pytest.mark.parametrize(("kind", "stays"), [("LeftSemi", True), ("Inner", False)])
 def test_a_union_of_a_join_is_seen_through_or_refused(kind: str, stays: bool) -> None:
-    """A join beside another SELECT must not lend it marks of its own."""
+    """A join in one branch of a UNION must not affect how the other branch is judged."""
     joined = join(answers(TEN, 10), answers(TEN, 20), equal(attribute(11), attribute(21)), kind)
     union = node(f"{PLAN}Union", project(answers(TEN), WINDOW, KEY, attribute(3)), joined)
     found = judge(grouped(union, WINDOW), [TEN])

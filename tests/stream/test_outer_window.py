@@ -1,4 +1,4 @@
-"""Windows of windows: the edges that Spark writes are read, and whatever differs is not."""
+"""Windows of windows: the edges in Spark's plans are recognised, and anything else is not."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def start(
     added: int | None = None,
     since: list[Any] = MOMENT,
 ) -> list[Any]:
-    """As Spark's `window` has the start."""
+    """The start as Spark's `window` computes it."""
     rest = of("Remainder", of("Subtract", since, literal(offset)), literal(size))
     more = of("Add", rest, literal(size if added is None else added))
     case = of("CaseWhen", of("LessThan", rest, literal(below)), more, rest)

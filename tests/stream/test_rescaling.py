@@ -1,4 +1,4 @@
-"""What a checkpoint says of a change of its partitions, and how a crash is settled."""
+"""What a checkpoint says about a change of its partitions, and how it recovers from a crash."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weft.stream.labels import bucket_labels, spark_hash
 
 @pytest.fixture
 def checkpoint(tmp_path: Path) -> Path:
-    """Two micro-batches done, of two partitions each."""
+    """A checkpoint with two finished micro-batches, of two partitions each."""
     for number in range(2):
         put(tmp_path / f"offsets/{number}", _log(2))
         put(tmp_path / f"commits/{number}", "v1\n{}")
@@ -36,7 +36,7 @@ def files(checkpoint: Path) -> set[str]:
 
 
 def moved(checkpoint: Path, *, commits: bool) -> None:
-    """What Spark adds when it moves state to three partitions."""
+    """Write the files that Spark adds when it moves state to three partitions."""
     put(checkpoint / "offsets/2", _log(3))
     for partition in range(3):
         put(checkpoint / f"state/0/{partition}/3.zip", "moved")

@@ -1,4 +1,4 @@
-"""What a stream leaves for its dashboard: runs told apart, and marks of what happened."""
+"""What a stream writes for its dashboard: distinct runs, and marks of events."""
 
 from __future__ import annotations
 

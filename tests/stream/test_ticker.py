@@ -1,4 +1,4 @@
-"""When an idle stream ticks and what time it is then; and which checkpoints can."""
+"""When an idle stream ticks, and with which time; and which checkpoints support it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MADE = Settings("ts", "timestamp", "1 minute", (0,), 1, "append")
 
 
 class Clock:
-    """A clock that stands until it is set forward."""
+    """A clock that stands still until it is advanced."""
 
     now = 100.0
 
@@ -31,7 +31,7 @@ class Clock:
 
 
 class Stream:
-    """A stream of which only the ticks are looked at."""
+    """A stream of which only the ticks are tested."""
 
     def __init__(self, folder: Path, idle: str | None = "10 seconds") -> None:
         self.checkpoint, self.idle, self.clock = str(folder), idle, Clock()
@@ -46,7 +46,7 @@ class Stream:
         self.ticker.delivered(5, latest * SECOND, None)
 
     def after(self, seconds: float, *, waiting: bool = True, deliver: bool = True) -> float | None:
-        """The tick that comes after some seconds more, in seconds; None if none does."""
+        """The tick after some more seconds, in seconds; None if there is none."""
         self.clock.now += seconds
         if not self.ticker.look(lambda: waiting):
             return None
@@ -80,7 +80,7 @@ def test_rows_begin_it_anew_and_time_never_goes_back(stream: Stream) -> None:
 
 
 def test_a_stream_without_rows_or_at_work_does_not_tick(stream: Stream) -> None:
-    assert stream.after(100) is None  # what time it is there, nobody knows
+    assert stream.after(100) is None  # the event time is unknown
     stream.rows(1000)
     assert stream.after(100, waiting=False) is None
     assert stream.after(0) == 1100

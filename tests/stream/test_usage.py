@@ -1,4 +1,4 @@
-"""What queries use, and which of them are over their limits."""
+"""The resources that queries use, and which queries are over their limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def limit(name, **limits):
 
 
 def test_a_query_with_other_limits_is_the_same_query_to_a_change_after_that():
-    """Its number, its first window, its pause and its limits stay."""
+    """The query keeps its number, its first window, its pause and its limits."""
     limited = made([limit("a", groups=5), {"op": "pause", "name": "a"}])
     then = made([add("z")], limited, batch=9)
     before, after = limited.entry("a"), then.entry("a")
@@ -94,9 +94,9 @@ def test_where_some_answers_cannot_be_written_it_is_said_whose():
 
     with pytest.raises(EngineError, match=r"\[weft query 2\] its answers cannot be written: Value"):
         write_each([1, 2], write)
-    with pytest.raises(ValueError, match="no"):  # nothing else was written: who knows
+    with pytest.raises(ValueError, match="no"):  # no other succeeded: perhaps it is the sink
         write_each([2], write)
     with pytest.raises(EngineError, match="weft query 2"):
         write_each([2], write, lambda errors: True)
-    with pytest.raises(ValueError, match="no"):  # the sink went away in the middle
+    with pytest.raises(ValueError, match="no"):  # the sink failed in between
         write_each([1, 2], write, lambda errors: False)

@@ -16,7 +16,7 @@ PICTURE = Picture("step", ("edges", "answer"), xlabel="sums added", ylabel="edge
 
 
 def run(full: bool) -> Rows:
-    """Slides 2 to 21 (to 16 in the quick form): the last sum must be what a bit set counts."""
+    """Slides 2 to 21 (to 16 in the quick form): the last sum must equal a bit set's count."""
     slides = list(range(2, 22 if full else 17))
     period = lcm(*slides)
     terms, groups = f1_terms([0] * len(slides), slides, budget=2 ** len(slides))
@@ -35,9 +35,9 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """One step per query, up and down, to the answer."""
+    """The sums rise and fall with each query until they reach the answer."""
     steps = [row["edges"] for row in rows]
-    # The last sums differ by less than the digits that are kept.
+    # The last sums differ by less than the digits that the CSV keeps.
     signs = [b > a for a, b in itertools.pairwise(steps) if a != b]
     alternate = all(a != b for a, b in itertools.pairwise(signs))
     return Claim(

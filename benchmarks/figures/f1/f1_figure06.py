@@ -18,9 +18,9 @@ COUNTS = (5, 10, 20, 30, 50, 100, 200, 300, 400, 500)
 
 
 def run(full: bool) -> Rows:
-    """Slides 1 to n count by formula (section 4); ours are counted on slides 2 to n.
+    """Bit Set and F1 by the formulas for slides 1 to n (section 4); ours counted on slides 2 to n.
 
-    With slide 1 among them every instant is an edge, which `exact` sees at once.
+    With slide 1 among them, every instant is an edge, which `exact` detects at once.
     """
     rows: Rows = []
     for n in COUNTS:
@@ -43,14 +43,14 @@ def run(full: bool) -> Rows:
 
 
 def _log10(number: Fraction) -> float:
-    """Of numbers too large for a float."""
+    """The decimal logarithm of a number that may be too large for a float."""
     whole = number.numerator // number.denominator
     digits = len(str(whole))
     return digits - 15 + log10(int(str(whole)[:15])) if digits > 15 else log10(whole)
 
 
 def claim(rows: Rows) -> Claim:
-    """Operations of Bit Set over those of F1 at 500 queries."""
+    """The ratio of Bit Set's operations to F1's at 500 queries."""
     last = one(rows, queries=500)
     orders = last["log10_bitset"] - last["log10_f1"]
     return Claim(

@@ -10,12 +10,12 @@ PICTURE = Picture("workload", "seconds", kind="bars", ylabel="seconds of plannin
 
 
 def run(full: bool) -> Rows:
-    """Experiment 1 at its end, without and with fragments, and one where nearly all merge."""
+    """Experiment 1 with the most queries, without and with fragments; and one with many merges."""
     return list(measured())
 
 
 def claim(rows: Rows) -> Claim:
-    """A million queries are planned, in seconds."""
+    """A million queries are planned within seconds."""
     return Claim(
         paper="1,000,000 queries planned (time not given), Bit Set ends at 550",
         ours="; ".join(f"{row['workload']}: {row['seconds']:.2g} s" for row in rows),

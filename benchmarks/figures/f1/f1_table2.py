@@ -12,7 +12,7 @@ FIGURES = ("f1_figure07", "f1_figure08", "f1_figure09", "f1_figure10", "f1_figur
 
 
 def run(full: bool) -> Rows:
-    """From the results of figures 7 to 11, which must be there."""
+    """Compute the table from the results of figures 7 to 11, which must have been run."""
     rows: Rows = []
     for number, name in enumerate(FIGURES, start=1):
         found = Bench(name).rows()
@@ -31,7 +31,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """The largest factor over Bit Set, and how many points were planned."""
+    """The largest speedup over Bit Set, and how many points each method planned."""
     over = max(row["bitset_over_exact_most"] or 1 for row in rows)
     planned = {m: sum(row[f"{m}_planned"] for row in rows) for m in ("bitset", "f1", "exact")}
     points = sum(row["points"] for row in rows)

@@ -12,7 +12,7 @@ RANGES = {"10, 20, 30, 40": (10, 20, 30, 40), "20, 30, 40": (20, 30, 40)}
 
 
 def run(full: bool) -> Rows:
-    """The paper's tumbling windows, in its own numbers."""
+    """The paper's tumbling windows, with costs in its own units."""
     rows: Rows = []
     for name, ranges in RANGES.items():
         windows = [Window(range=length) for length in ranges]
@@ -28,7 +28,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """The paper's numbers to the last digit."""
+    """Our costs are exactly the paper's."""
     first, second = (one(rows, example=name) for name in RANGES)
     less = [1 - row["factor"] / row["unshared"] for row in (first, second)]
     right = (first["unshared"], first["graph"]) == (480, 150)

@@ -23,7 +23,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """UP is no better than BL; factor windows make WCG as good as shared pairs."""
+    """UP is no better than BL; with factor windows, WCG is as good as shared pairs."""
     up = gain(rows, "BL", "UP", rate=100.0)
     wcg = gain(rows, "WCG", "WCG-FW greedy", rate=100.0)
     ours = gain(rows, "SP", "WCG-FW greedy", rate=100.0)

@@ -22,11 +22,11 @@ PICTURE = Picture("cost", "seconds", "way", panel="tumbling", kind="points", log
 GENERATORS = {"RandomGen": random_windows, "ChainGen": chain_windows, "StarGen": star_windows,
               "RandomGraphGen": graph_windows}  # fmt: skip
 QUICK, FULL = 100, 1000
-"""Rows per second of an hour."""
+"""Rows per second; each run has an hour of them."""
 
 
 def run(full: bool) -> Rows:
-    """MIN for general sets, which may overlap, SUM for tumbling ones; slides in seconds."""
+    """Run MIN over general sets, which may overlap, and SUM over tumbling ones, in seconds."""
     rows: Rows = []
     left = time_left()
     rate = FULL if full else QUICK
@@ -44,7 +44,7 @@ def run(full: bool) -> Rows:
 
 
 def _ways(df: object, windows: tuple[Window, ...], tumbling: bool, rate: int) -> Rows:
-    """Plain, the graph without and with factor windows, and one tree of slices."""
+    """The plans to run: plain, the graph without and with factor windows, one tree of slices."""
     aggs = {"a": "sum(v)" if tumbling else "min(v)"}
     queries = [
         Query(f"q{n + 1}", aggs=aggs, by=["k"],
@@ -57,7 +57,7 @@ def _ways(df: object, windows: tuple[Window, ...], tumbling: bool, rate: int) ->
     overlap = sum(window.range / window.slide for window in windows)
     rows: Rows = [{"way": "BL", "cost": rate * overlap, "seconds": seconds}]
     for way, strategy in (("WCG", "coverage"), ("WCG-FW", "factor"), ("SP", "share_all")):
-        # The paper's model, so that costs are the inputs of its figures; the engine runs the plan.
+        # The paper's cost model, so that costs are those of its figures; the engine runs the plan.
         options = {"strategy": strategy, "rate": rate, "cost": "paper"}
         engine = "operator" if strategy == "share_all" else "rewrite"
         _, plan, answer = woven(df, queries, engine=engine, **options)
@@ -68,7 +68,7 @@ def _ways(df: object, windows: tuple[Window, ...], tumbling: bool, rate: int) ->
 
 
 def claim(rows: Rows) -> Claim:
-    """The papers' order of costs against that of times."""
+    """Whether the order of the times is the paper's order of the costs."""
     rank = spearman([row["cost"] for row in rows], [row["seconds"] for row in rows])
 
     def over(slow: str, fast: str, column: str) -> float:

@@ -10,7 +10,7 @@ PICTURE = Picture("window", "space", "structure", ylabel="values held")
 
 
 def run(full: bool) -> Rows:
-    """Windows that are powers of two, and those just above, where trees round up."""
+    """Measure windows that are powers of two, and just above those, where trees round up."""
     most = 1100 if full else 300
     sizes = sorted(
         {n for k in range(3, 11) for n in (2**k, 2**k + 1, 3 * 2 ** (k - 1)) if n < most}
@@ -19,7 +19,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """FlatFIT holds 2n, trees up to 4n just above a power of two."""
+    """FlatFIT holds 2n partials; trees hold up to 4n just above a power of two."""
     sizes = sorted({row["window"] for row in rows if row["window"] >= 32})
     over = [
         one(rows, window=n, structure="flatfat")["space"]

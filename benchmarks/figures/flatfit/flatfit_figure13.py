@@ -12,7 +12,7 @@ PICTURE = Picture("window", "slides_per_s", "structure", log="xy")
 
 
 def run(full: bool) -> Rows:
-    """MAX over doubles, each window full; every answer checked."""
+    """Run MAX over doubles with full windows, and check every answer."""
     windows = [4**k for k in range(11)] if full else [1, 4, 8, 16, 64, 256, 4096, 65_536]
     most = 1 << 22 if full else 1 << 19
     return [
@@ -24,7 +24,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """FlatFIT over FlatFAT, and what auto takes over FlatFIT."""
+    """The speedup of FlatFIT over FlatFAT, and of the structure that auto picks over FlatFIT."""
     windows = sorted({row["window"] for row in rows})
 
     def over(fast: str, slow: str) -> list[float]:

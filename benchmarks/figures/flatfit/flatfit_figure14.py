@@ -12,7 +12,7 @@ PICTURE = Picture("window", "slides_per_s", "structure", log="xy")
 
 
 def run(full: bool) -> Rows:
-    """MAX over doubles, an answer of every range at every slide; every answer checked."""
+    """Run MAX over doubles, answer every range at every slide, and check every answer."""
     windows = [*(2**k for k in range(13)), 16_384] if full else [1, 4, 16, 64, 256, 1024, 4096]
     return [
         {
@@ -26,7 +26,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """FlatFIT over FlatFAT at the widest window, and what auto takes over FlatFIT."""
+    """FlatFIT's speedup over FlatFAT at the widest window, and that of auto's pick over FlatFIT."""
     most = max(row["window"] for row in rows)
     at = {name: one(rows, window=most, structure=name)["slides_per_s"] for name in EVERY}
     return Claim(

@@ -13,11 +13,11 @@ from benchmarks.support.structures import every_range_wide
 
 PICTURE = Picture("window", ("flatfit_over_flatfat", "auto_over_flatfat", "operations"), log="xy")
 WIDE = (65_536, 262_144)
-"""Windows that figure 14 leaves out; on the second the operations come close to 17x."""
+"""Windows that figure 14 leaves out; on the second, the ratio of operations comes close to 17."""
 
 
 def run(full: bool) -> Rows:
-    """From the results of figure 14, which must be there; wider windows are measured here."""
+    """Take the results of figure 14, which must have been run, and measure wider windows here."""
     found = Bench("flatfit_figure14").rows()
     rows: Rows = []
     for n in sorted({row["window"] for row in found}):
@@ -39,13 +39,13 @@ def _row(n: int, rate: Row) -> Row:
 
 def _operations(n: int) -> float | None:
     """FlatFAT's operations per slide over FlatFIT's, by the exact counts of section 4.1."""
-    if n < 8:  # an answer or two; the formula is not meant for them
+    if n < 8:  # the formula does not hold for so few answers
         return None
     return (n * log2(n) - 1.5 * n + 2.5 * log2(n) + 2.5) / (n - 1)
 
 
 def claim(rows: Rows) -> Claim:
-    """Ten times on average, seventeen at most."""
+    """FlatFIT is ten times as fast as FlatFAT on average, and seventeen times at most."""
     gain = [row["flatfit_over_flatfat"] for row in rows]
     auto = [row["auto_over_flatfat"] for row in rows if row["auto_over_flatfat"]]
     best = max(rows, key=lambda row: row["flatfit_over_flatfat"])

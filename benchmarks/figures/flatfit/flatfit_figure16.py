@@ -12,7 +12,7 @@ PICTURE = Picture("window", "bytes", "structure", log="xy")
 
 
 def run(full: bool) -> Rows:
-    """Arrays held with one range, doubles; windows just above powers of two among them."""
+    """Measure the arrays held for one range of doubles, also just above powers of two."""
     sizes = [8, 100, 1000, 1024, 1025, 1536, 2048, 2049, 65_536]
     return [
         {"window": row["memory of"], "structure": name, "bytes": row[f"{name} bytes"]}
@@ -22,7 +22,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """FlatFAT's bytes over FlatFIT's."""
+    """The ratio of FlatFAT's bytes to FlatFIT's."""
     over = [
         one(rows, window=n, structure="flatfat")["bytes"]
         / one(rows, window=n, structure="flatfit")["bytes"]

@@ -24,7 +24,7 @@ SPACE = {
 
 
 def run(full: bool) -> Rows:
-    """Windows of 8 to 64 (to 256 in the full form), every answer checked."""
+    """Count over windows of 8 to 64 slices (to 256 in the full form), and check every answer."""
     rows: Rows = []
     for n in (8, 16, 32, 64, *((128, 256) if full else ())):
         for name in SINGLE:
@@ -48,7 +48,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """FlatFIT's 3 and n - 1."""
+    """FlatFIT takes 3 operations with one range, and n - 1 with every range."""
     last = pick(rows, structure="flatfit")[-1]
     return Claim(
         paper="one range n-1, log n, log n, 3; every range n(n-1)/2, n log n, n log n, n-1; space "

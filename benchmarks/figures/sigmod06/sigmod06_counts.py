@@ -8,14 +8,15 @@ from benchmarks.support.harness import Claim, Rows, check, one
 from weft.demo.trades import ROWS, market, workload
 
 PRINTS = 2.75
-"""Trades in a row that are alike. The paper does not say how its tape repeats itself; with this
-many, 256 predicates make as many fragments in ten minutes as its section 6.3 has (11,407), to which
-the number was fitted: B nearly follows. That trades repeat was chosen after other symbols and
-constants had been tried, with the four counts in sight: it shows that they are possible."""
+"""How many trades in a row are alike. The paper does not say how its tape repeats. This number was
+fitted so that 256 predicates make as many fragments in ten minutes as in section 6.3 (11,407);
+the counts of workload B then nearly agree, too. Repeated trades were introduced with the paper's
+four counts in sight, after other symbols and constants had been tried: they show that such counts
+are possible."""
 PICTURE = Picture("workload", "total", "strategy", kind="bars", log="y", ylabel="aggregations",
                   where={"prints": PRINTS})  # fmt: skip
 FRAGMENTS = 11_407
-"""In ten minutes, on average over the hour (section 6.3)."""
+"""Fragments in ten minutes, on average over the hour (section 6.3)."""
 PAPER = {
     ("A", "unshared paired"): (291_490_816, 6_813),
     ("A", "shared paired"): (1_138_636, 1_462_391),
@@ -27,11 +28,11 @@ PAPER = {
     ("C_low", "unshared paired"): (120_672_210, 6_812),
     ("C_low", "shared paired"): (1_294_064, 63_984_043),
 }
-"""Partial and final aggregations in the text."""
+"""Partial and final aggregations as the paper's text gives them."""
 
 
 def run(full: bool) -> Rows:
-    """All rows of the hour in the full form, a quarter in the quick one."""
+    """Count over all rows of the hour in the full form, over a quarter of them in the quick one."""
     return [row for prints in (1.0, PRINTS) for row in _counted(prints, ROWS if full else 300_000)]
 
 
@@ -60,7 +61,7 @@ def _counted(prints: float, count: int) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """How many times fewer aggregations sharing takes."""
+    """By what factor sharing reduces the aggregations."""
     ours, theirs, plain = _gains(rows, PRINTS), _papers(), _gains(rows, 1.0)
     few = rows[0]["rows"] < ROWS
     fragments = one(rows, prints=PRINTS, workload="B", strategy="shared paired")["shards"] / 6
@@ -80,7 +81,7 @@ def claim(rows: Rows) -> Claim:
 
 
 def _gains(rows: Rows, prints: float) -> dict[str, float]:
-    """By workload, unshared over shared."""
+    """For each workload, the ratio of unshared to shared aggregations."""
     found = {}
     for kind in ("A", "B", "C", "C_low"):
         alone, woven = (

@@ -37,7 +37,7 @@ def run(full: bool) -> Rows:
                     "edge_rate": gamma,
                     "unshared": count * rate + own,
                     "shared": rate + gamma * overlap,
-                    # Inequality 1: above this rate sharing is better.
+                    # By inequality 1, sharing is better above this rate.
                     "break_even": (gamma * overlap - 2 * pairs) / (count - 1) if count > 1 else 0.0,
                 }
             )

@@ -16,7 +16,7 @@ TEN_MINUTES = 600_000_000
 
 
 def run(full: bool) -> Rows:
-    """The formula over k, and k itself: the fragments of 256 predicates in each ten minutes."""
+    """The formula over k, and k counted: the fragments of 256 predicates in each ten minutes."""
     rows: Rows = []
     for k in np.unique(np.geomspace(1, TUPLES, 25).astype(int)):
         for way, cost in (("shared", TUPLES + int(k) * ALPHA), ("unshared", TUPLES * ALPHA)):
@@ -38,7 +38,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """Few fragments of many rows, so few aggregations."""
+    """There are few fragments with many rows each, and so few aggregations."""
     counted = pick(rows, kind="counted")
     shared, alone = pick(counted, way="shared"), pick(counted, way="unshared")
     k = np.mean([row["fragments"] for row in shared])

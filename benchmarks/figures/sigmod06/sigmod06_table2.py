@@ -14,7 +14,7 @@ PICTURE = None
 
 
 def run(full: bool) -> Rows:
-    """Slices in a window, counted, for random windows; panes as the formula, pairs within it."""
+    """Count the slices in random windows: panes as by the formula, pairs at most as many."""
     draw = np.random.default_rng(6)
     rows: Rows = []
     for _ in range(2_000 if full else 200):

@@ -16,7 +16,7 @@ PICTURE = None
 
 
 def run(full: bool) -> Rows:
-    """Sets of windows with slides of 5 to 10 and ranges of 10 to 15, as the paper's in minutes."""
+    """Count for sets of windows with slides of 5 to 10 and ranges of 10 to 15 minutes."""
     draw = np.random.default_rng(7)
     rows: Rows = []
     for number in range(100 if full else 20):
@@ -58,7 +58,7 @@ def _slices(window: Window) -> int:
 
 
 def claim(rows: Rows) -> Claim:
-    """Final aggregations counted over the formulas'."""
+    """The ratio of counted final aggregations to those by the formulas."""
     off = [row["counted_shared"] / row["formula_shared"] - 1 for row in rows]
     own = [row["counted_unshared"] / row["formula_unshared"] for row in rows]
     return Claim(

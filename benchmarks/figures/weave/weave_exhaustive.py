@@ -20,7 +20,7 @@ HARDER = ((1, 5), (1, 10), (3, 10), (3, 15), (10, 15))
 
 
 def run(full: bool) -> Rows:
-    """Every partition is priced, so nothing may be cheaper."""
+    """Price every partition of the queries; none may be cheaper than the exhaustive search's."""
     rows: Rows = []
     for rate, queries in (*POINTS, *HARDER):
         for fragments in (False, True):
@@ -50,7 +50,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """The optimal plan in the footnote's settings, and close to it in harder ones."""
+    """Weave finds the optimal plan in the footnote's settings, and comes close in harder ones."""
     own = [row for row in rows if (row["rate"], row["queries"]) in POINTS]
     harder = [row for row in rows if row not in own]
 

@@ -11,7 +11,7 @@ COUNTS = (50, 100, 250, 500, 1000)
 
 
 def run(full: bool) -> Rows:
-    """Weave and share all; figure 7 shows the trees of the same plans."""
+    """Plan with weave and share_all; figure 7 shows the trees of the same plans."""
     rows: Rows = []
     for rate in (LOW, MEDIUM, HIGH):
         for queries in COUNTS:
@@ -22,7 +22,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """The gain grows with queries and falls with the rate."""
+    """The gain grows with the number of queries and falls with the rate."""
     gain = {
         rate: [1 - one(rows, rate=rate, queries=n)["normalised"] for n in COUNTS]
         for rate in (LOW, MEDIUM, HIGH)

@@ -11,7 +11,7 @@ COUNTS = (50, 100, 250, 500, 1000)
 
 
 def run(full: bool) -> Rows:
-    """Weave, and as many trees as No Share could at most have."""
+    """The trees of weave, and the most trees that No Share could have."""
     rows: Rows = []
     for rate in (LOW, MEDIUM, HIGH):
         for queries in (*COUNTS, 2000, 5000) if full else COUNTS:
@@ -24,7 +24,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """Trees grow with queries and fall with the rate; several even at the high one."""
+    """Trees increase with queries and decrease with the rate; even the highest has several."""
     trees = {
         rate: [one(rows, rate=rate, queries=n)["trees"] for n in COUNTS]
         for rate in (LOW, MEDIUM, HIGH)

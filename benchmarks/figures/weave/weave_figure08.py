@@ -11,7 +11,7 @@ RATES = (50, 300, 1000, 2000, 3000, 10_000)
 
 
 def run(full: bool) -> Rows:
-    """Weave and share all."""
+    """Plan with weave and share_all."""
     rows: Rows = []
     for queries in (250, 500, 1000, 2000):
         for rate in RATES:
@@ -22,7 +22,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """The gain falls as the rate grows, later for more queries."""
+    """The gain falls as the rate grows; with more queries it falls at higher rates."""
     gain = {
         (q, r): 1 - one(rows, queries=q, rate=r)["normalised"]
         for q, r in ((250, 50), (250, 2000), (250, 3000), (1000, 10_000), (2000, 10_000))

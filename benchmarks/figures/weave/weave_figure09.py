@@ -14,7 +14,7 @@ OVERLAPS = (50, 100, 200, 500, 1000, 2000)
 
 
 def run(full: bool) -> Rows:
-    """Weave and share all 2,000 queries (1,000 in the quick form)."""
+    """Plan 2,000 queries (1,000 in the quick form) with weave and share_all."""
     queries = 2000 if full else 1000
     rows: Rows = []
     for rate in RATES:

@@ -12,7 +12,7 @@ COUNTS = (250, 500, 1000, 2000)
 
 
 def run(full: bool) -> Rows:
-    """Weave and share all, at 100 rows/s and overlap factors to 10."""
+    """Plan with weave and share_all, at 100 rows/s and overlap factors up to 10."""
     rows: Rows = []
     for queries in COUNTS:
         for skew in SKEWS:
@@ -25,7 +25,7 @@ def run(full: bool) -> Rows:
 
 
 def claim(rows: Rows) -> Claim:
-    """The gain rises to a maximum and then vanishes; more queries have the larger maximum."""
+    """The gain rises to a maximum and then vanishes; with more queries, the maximum is larger."""
     gains = {n: [1 - row["normalised"] for row in pick(rows, queries=n)] for n in COUNTS}
     best = {n: max(some) for n, some in gains.items()}
     bends = all(some[-1] < 0.05 and max(some) > some[-1] for some in gains.values())

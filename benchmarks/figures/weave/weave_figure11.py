@@ -20,11 +20,11 @@ PICTURE = Picture("pairs", "error", "rule", kind="points", log="x",
                   xlabel="pairs of trees compared", ylabel="mean relative error")  # fmt: skip
 TOLERANCES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, inf)
 RULES: tuple[ToleranceRule, ...] = get_args(ToleranceRule)
-"""Ours, then the paper's."""
+"""The tolerance rules: ours, then the paper's."""
 
 
 def run(full: bool) -> Rows:
-    """Add queries a few at a time; offline plans beside, whose edge rates are counted anew."""
+    """Add queries a few at a time; compare with plans from scratch, their edge rates recounted."""
     most, seeds = (500, 5) if full else (200, 4)
     found = [_grown(most, seed) for seed in range(seeds)]
     return [
@@ -43,10 +43,10 @@ def run(full: bool) -> Rows:
 
 
 def _grown(most: int, seed: int, step: int = 5) -> dict[tuple[str, float], Row]:
-    """One workload that grows, under every rule and tolerance."""
+    """Grow one workload under every rule and tolerance."""
     table, cost = workload(most, 50, seed=seed)
     sizes = range(50, most + 1, step)
-    before = sizes[0] // 2  # a slope takes two points
+    before = sizes[0] // 2  # a slope needs two points
     offline = {}
     for n in (before, *sizes):
         some, mine = table.take(np.arange(n)), LinearCost(cost.fixed, 0.0, cost.weight[:n])
@@ -65,7 +65,7 @@ def _grown(most: int, seed: int, step: int = 5) -> dict[tuple[str, float], Row]:
             trees = len(state.grouping)
             state = state.add(table.take(new), cost.weight[new])
             assert state.change is not None
-            # Each new tree with those there, and again after each merge, as section 5.2 has it.
+            # Each new tree is compared with all others, and again after each merge (section 5.2).
             pairs += _compared(trees, step, trees + step - len(state.grouping))
             if state.change.rebuilt:
                 rebuilt += 1
@@ -83,17 +83,17 @@ def _grown(most: int, seed: int, step: int = 5) -> dict[tuple[str, float], Row]:
 
 
 def _compared(trees: int, new: int, merges: int) -> int:
-    """Pairs looked at to weave `new` trees into others, with the cost lookup of section 8.1."""
+    """Pairs compared to weave `new` trees into others, with the cost lookup of section 8.1."""
     return new * trees + new * (new - 1) // 2 + max(merges, 0) * (trees + new)
 
 
 def _from_scratch(queries: int, trees: int) -> int:
-    """Pairs that WeaveShare with its cost lookup looks at."""
+    """Pairs that WeaveShare with its cost lookup compares."""
     return queries * (queries - 1) // 2 + sum(range(trees, queries))
 
 
 def claim(rows: Rows) -> Claim:
-    """The error grows and the overhead falls with the tolerance; the error stays below it."""
+    """With the tolerance the error grows, but stays below it, and the overhead falls."""
     ours, theirs = (pick(rows, rule=rule) for rule in RULES)
     at, never = one(ours, tolerance=0.2), ours[-1]
     wide = [row for row in ours if row["worst_error"] > row["tolerance"]]
@@ -111,7 +111,7 @@ def claim(rows: Rows) -> Claim:
 
 
 def _beyond(rows: Rows) -> Rows:
-    """Those whose mean error exceeds their tolerance."""
+    """The rows whose mean error exceeds their tolerance."""
     return [row for row in rows if row["error"] > row["tolerance"] + 1e-9]
 
 

@@ -12,7 +12,7 @@ PICTURE = Picture("variant", "comparisons", kind="bars", log="y")
 
 
 def run(full: bool) -> Rows:
-    """The paper's algorithm with its optimisations added one by one: they must not change it."""
+    """Add the paper's optimisations to its algorithm one by one; the plan must not change."""
     return list(figure_14(full))
 
 

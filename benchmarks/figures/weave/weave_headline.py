@@ -11,7 +11,7 @@ PICTURE = Picture("queries", ("no_share_over_weave", "shared_over_weave"), log="
 
 
 def run(full: bool) -> Rows:
-    """A high rate, where sharing nothing is worst, and as many queries as it takes."""
+    """Use a high rate, where sharing nothing is worst, and enough queries for the claim."""
     rows: Rows = []
     for queries in (100, 1_000, 10_000, 100_000, *((1_000_000,) if full else ())):
         table, cost = workload(queries, 1_000_000, overlap=2)

@@ -1,6 +1,6 @@
-"""Bytewax: rows by key into one fold_window with sliding windows per query, in one dataflow.
+"""Bytewax: one dataflow, with a fold_window over sliding windows by key for each query.
 
-One worker: operators are Python, so a second thread would wait for the first.
+It has one worker, because operators are Python code: a second thread would wait for the first.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ NEEDS = ("bytewax==0.21.1", "pyarrow==24.0.0")
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 NAMES = ["q", "start", "k", "n", "total", "hi", "mean"]
 SOME = 1_000
-"""Rows handed over at once."""
+"""Rows per batch of the source."""
 Event = tuple[datetime, int]
 Sums = tuple[int, int, int]
 
 
 def version() -> str:
-    """What is installed."""
+    """The installed version."""
     from importlib.metadata import version
 
     return version("bytewax")
@@ -38,7 +38,7 @@ def version() -> str:
 
 @contextmanager
 def stream(job: Job) -> Iterator[Callable[[], None]]:
-    """From the one file, into a file of lines."""
+    """Read the rows from one file, and write answers to a text file."""
     from bytewax.connectors.files import FileSink
     from bytewax.testing import run_main
 
@@ -48,7 +48,7 @@ def stream(job: Job) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def live(job: Job) -> Iterator[Callable[[], None]]:
-    """From the feed's socket, printed."""
+    """Read the rows from the feed's socket, and print answers."""
     from bytewax.connectors.stdio import StdOutSink
     from bytewax.testing import run_main
 
@@ -73,7 +73,7 @@ def _flow(job: Job, source: Any, sink: Any, *, keyed: bool) -> Any:
 
         def told(item: Any, number: int = number, slide: int = slide) -> Any:
             key, (window, (n, total, hi)) = item
-            # A window's number counts slides since the instant that windows are aligned to.
+            # Windows are numbered by slides since the instant that they are aligned to.
             start = window * slide * 1000
             line = ",".join(map(str, (number, start, key, n, total, hi, total / n)))
             return (key, line) if keyed else f"+I[{line}]"
@@ -97,7 +97,7 @@ def _merge(some: Sums, other: Sums) -> Sums:
 
 
 def _parts(rows: Callable[[], Iterator[list[tuple[str, Event]]]]) -> Any:
-    """A source of one partition that gives what an iterator gives."""
+    """A source with one partition, over an iterator."""
     from bytewax.inputs import FixedPartitionedSource, StatefulSourcePartition
 
     class Part(StatefulSourcePartition[Any, None]):  # type: ignore[misc]
@@ -105,7 +105,7 @@ def _parts(rows: Callable[[], Iterator[list[tuple[str, Event]]]]) -> Any:
             self.rows = rows()
 
         def next_batch(self) -> list[tuple[str, Event]]:
-            return next(self.rows)  # its StopIteration is the end
+            return next(self.rows)  # StopIteration ends the source
 
         def snapshot(self) -> None:
             return None
@@ -142,11 +142,11 @@ def _from_feed(job: Job) -> Iterator[list[tuple[str, Event]]]:
 
 
 def answers(job: Job) -> pa.Table:
-    """What the dataflow wrote; starts are in milliseconds there."""
+    """The answers that the dataflow wrote, with window starts in milliseconds."""
     found = pa.csv.read_csv(job.out, pa.csv.ReadOptions(column_names=NAMES))
     return found.set_column(1, "start", pa.compute.multiply(found["start"], 1000))
 
 
 def delivered(job: Job) -> pa.Table:
-    """What was printed, with the times."""
+    """The printed answers, with the times at which they appeared."""
     return printed(job)

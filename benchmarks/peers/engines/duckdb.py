@@ -1,4 +1,4 @@
-"""DuckDB, query by query: each row to the starts of its windows by UNNEST, then GROUP BY."""
+"""DuckDB, query by query: UNNEST copies each row to the starts of its windows, then GROUP BY."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.peers.job import Job
 
 
 def version() -> str:
-    """What is installed."""
+    """The installed version."""
     import duckdb
 
     return duckdb.__version__
@@ -20,7 +20,7 @@ def version() -> str:
 
 @contextmanager
 def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
-    """Over a table of its own in memory."""
+    """Query a table in DuckDB's own memory."""
     with loaded(job) as connection:
 
         def run() -> list[pa.Table]:
@@ -35,7 +35,7 @@ def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
 
 @contextmanager
 def loaded(job: Job) -> Iterator[Any]:
-    """A connection with the rows in a table, times without a zone, as DuckDB prefers them."""
+    """A connection with the rows in a table; times have no zone, which DuckDB handles best."""
     import duckdb
 
     connection = duckdb.connect()
@@ -50,7 +50,7 @@ def loaded(job: Job) -> Iterator[Any]:
 
 
 def sql(range_: int, slide: int) -> str:
-    """A query: a row is in the windows that start at its own slide and at some before."""
+    """A query; a row is in the windows that start at its own slide and at some earlier ones."""
     bucket = f"time_bucket(INTERVAL {slide} SECOND, ts, TIMESTAMP '1970-01-01')"
     return (
         "SELECT epoch_us(start) AS start, k, count(*) AS n, sum(v)::BIGINT AS total, max(v) AS hi, "

@@ -1,8 +1,8 @@
-"""DuckDB, cells written by hand: rows to half-minute cells once, every query from the cells.
+"""DuckDB with slices by hand: rows become half-minute cells once, and queries read the cells.
 
-A bound, and not what users write: somebody has seen that every range and slide is a multiple of
-half a minute, that each aggregate can be put together from parts, and that a window over cells is
-then a frame of a window function, which DuckDB answers from a tree.
+This is a bound, not what users write. It takes somebody to notice that every range and slide is a
+multiple of half a minute, that each aggregate can be combined from parts, and that a window over
+cells is then a frame of a window function, which DuckDB answers from a segment tree.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ORDER BY k, cell
 
 @contextmanager
 def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
-    """The cells are made anew each time."""
+    """Query the rows in memory; the cells are computed again in each run."""
     with loaded(job) as connection:
 
         def run() -> list[pa.Table]:
@@ -46,7 +46,7 @@ def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
 
 
 def sql(range_: int, slide: int) -> str:
-    """A query over the cells: one frame per cell, of which those stay that begin a window."""
+    """A query over the cells: one frame per cell, kept only for cells that begin a window."""
     return (
         f"SELECT cell * {CELL * 1_000_000} AS start, k, n, total, hi, total / n AS mean FROM ("
         "SELECT cell, k, sum(n) OVER w AS n, sum(total) OVER w AS total, max(hi) OVER w AS hi "

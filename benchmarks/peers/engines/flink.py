@@ -1,6 +1,6 @@
 """Flink SQL: one INSERT with a HOP window per query, all in one statement set.
 
-Without checkpoints, which favours Flink: weft and Spark write theirs with every micro-batch.
+It runs without checkpoints, which favours Flink: weft and Spark write one with every micro-batch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.peers.job import DELAY, Job
 NEEDS = ("apache-flink==2.3.0",)
 JARS = (
     ("org.apache.flink:flink-sql-parquet", "2.3.0"),
-    # Flink's Parquet reads through Hadoop's classes and brings none.
+    # Flink's Parquet format needs Hadoop's classes, which it does not include.
     ("org.apache.hadoop:hadoop-client-api", "3.4.2"),
     ("org.apache.hadoop:hadoop-client-runtime", "3.4.2"),
 )
@@ -30,7 +30,7 @@ WATERMARK = f"ts - INTERVAL '{DELAY}' SECOND"
 
 
 def version() -> str:
-    """What is installed."""
+    """The installed version."""
     from pyflink.version import __version__
 
     return str(__version__)
@@ -38,7 +38,7 @@ def version() -> str:
 
 @contextmanager
 def stream(job: Job) -> Iterator[Callable[[], dict[str, float]]]:
-    """From the one file, in streaming mode, into Parquet."""
+    """Read the rows from one file in streaming mode, and write answers to Parquet."""
     table = _table_environment(job)
     table.execute_sql(
         "CREATE TABLE events (ts TIMESTAMP_LTZ(3), k INT, v BIGINT, "
@@ -56,14 +56,14 @@ def stream(job: Job) -> Iterator[Callable[[], dict[str, float]]]:
 
 @contextmanager
 def live(job: Job) -> Iterator[Callable[[], dict[str, float]]]:
-    """From the feed's socket, printed; it ends when the feed does."""
+    """Read the rows from the feed's socket until the feed ends, and print answers."""
     from pyflink.datastream import DataStream, StreamExecutionEnvironment
     from pyflink.table import Schema, StreamTableEnvironment
 
     streams = StreamExecutionEnvironment.get_execution_environment()
     table = StreamTableEnvironment.create(streams)
     _configure(table, job)
-    # Python's API has no socket source; Java's has, and no row passes through Python.
+    # Only the Java API has a socket source. No row passes through Python this way.
     lines = streams._j_stream_execution_environment.socketTextStream("127.0.0.1", job.port)
     field = "SPLIT_INDEX(f0, ',', {})".format
     schema = (
@@ -99,7 +99,7 @@ def _configure(table: Any, job: Job) -> None:
 
 
 def _run(table: Any, job: Job) -> dict[str, float]:
-    """Plan and run the statement set to its end; how long the planning took."""
+    """Plan and run the statement set to its end; return the seconds of planning."""
     began = time.perf_counter()
     running = _submitted(table, job)
     planned = time.perf_counter() - began
@@ -108,7 +108,7 @@ def _run(table: Any, job: Job) -> dict[str, float]:
 
 
 def _submitted(table: Any, job: Job) -> Any:
-    """The statement set on its way: planned, and handed to the cluster in this process."""
+    """Plan the statement set, and submit it to the cluster in this process."""
     together = table.create_statement_set()
     for number, (range_, slide) in enumerate(job.windows):
         together.add_insert_sql(
@@ -121,12 +121,12 @@ def _submitted(table: Any, job: Job) -> Any:
 
 
 def answers(job: Job) -> pa.Table:
-    """What the job wrote; starts are in milliseconds there."""
+    """The answers that the job wrote, with window starts in milliseconds."""
     found = pq.read_table(job.out)
     start = pc.multiply(found["start"], 1000)
     return found.set_column(found.schema.get_field_index("start"), "start", start)
 
 
 def delivered(job: Job) -> pa.Table:
-    """What was printed, with the times."""
+    """The printed answers, with the times at which they appeared."""
     return printed(job)

@@ -1,6 +1,6 @@
 """Polars, query by query: group_by_dynamic on a frame sorted by time.
 
-The offset adds the windows that begin before the first row, which it would leave out.
+The offset adds the windows that begin before the first row, which Polars would leave out.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from benchmarks.peers.job import Job
 
 
 def version() -> str:
-    """What is installed."""
+    """The installed version."""
     import polars
 
     return polars.__version__
@@ -22,7 +22,7 @@ def version() -> str:
 
 @contextmanager
 def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
-    """Over a frame in memory."""
+    """Query a frame in memory."""
     import polars as pl
 
     frame = pl.read_parquet(job.whole).with_columns(pl.col("ts").dt.replace_time_zone(None))

@@ -18,7 +18,7 @@ SCHEMA = "ts timestamp, k int, v bigint"
 
 
 def version() -> str:
-    """What is installed."""
+    """The installed version."""
     from pyspark import __version__
 
     return __version__
@@ -36,7 +36,7 @@ def sql(job: Job, view: str) -> list[str]:
 
 @contextmanager
 def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
-    """Over cached rows, each query collected as Arrow."""
+    """Query cached rows; each query is collected as Arrow."""
     from benchmarks.support.sparks import cached, session
 
     with cached(pq.read_table(job.whole)) as df:
@@ -54,7 +54,7 @@ def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
 
 @contextmanager
 def stream(job: Job) -> Iterator[Callable[[], None]]:
-    """Each query as a stream with a watermark, into Parquet, from its first file to its last."""
+    """Run each query as a stream with a watermark over all files, and write to Parquet."""
     from benchmarks.studies.micro_batches import session
 
     spark = session()
@@ -70,7 +70,7 @@ def stream(job: Job) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def live(job: Job) -> Iterator[Callable[[], None]]:
-    """Each query as a stream of its own, all at once, until the feed ends."""
+    """Run all queries at the same time, each as a separate stream, until the feed ends."""
     from benchmarks.studies.micro_batches import session
 
     spark = session()
@@ -102,14 +102,14 @@ def _writer(folder: Path) -> Callable[[Any, int], None]:
 
 
 def micro_batches(spark: Any, job: Job) -> Any:
-    """The files as a stream, a micro-batch at a time."""
+    """The files as a stream, one per micro-batch."""
     from benchmarks.studies.micro_batches import FILES
 
     return _files(spark).option("maxFilesPerTrigger", FILES).parquet(str(job.batches))
 
 
 def from_feed(spark: Any, job: Job) -> Any:
-    """The files as a stream, in each micro-batch what has come since."""
+    """The files as a stream, whose micro-batches take all files that have arrived."""
     return _files(spark).parquet(str(job.batches))
 
 
@@ -118,7 +118,7 @@ def _files(spark: Any) -> Any:
 
 
 def _queries(job: Job, df: Any) -> Iterator[Any]:
-    """The queries over a stream, ready to be given a sink."""
+    """The queries over a stream, still without a sink."""
     df.withWatermark("ts", f"{DELAY} seconds").createOrReplaceTempView("events")
     for number, text in enumerate(sql(job, "events")):
         writer = df.sparkSession.sql(text).writeStream.outputMode("append")
@@ -126,7 +126,7 @@ def _queries(job: Job, df: Any) -> Iterator[Any]:
 
 
 def answers(job: Job) -> pa.Table:
-    """What the streams wrote."""
+    """The answers that the streams wrote."""
     folders = (job.out / str(number) for number in range(len(job.windows)))
     return long_table(
         [pq.read_table(sorted(map(str, folder.glob("*.parquet")))) for folder in folders]
@@ -134,7 +134,7 @@ def answers(job: Job) -> pa.Table:
 
 
 def delivered(job: Job) -> pa.Table:
-    """The same with the times."""
+    """The same answers with their times of delivery."""
 
     def read(folder: Path, table: pa.Table) -> pa.Table:
         query = pa.array([int(folder.parent.name)] * table.num_rows, pa.int32())

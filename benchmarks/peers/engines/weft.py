@@ -19,7 +19,7 @@ AGGS = {"n": "count(*)", "total": "sum(v)", "hi": "max(v)", "mean": "avg(v)"}
 
 
 def version() -> str:
-    """What is installed, and the Spark that it runs on."""
+    """The versions of weft and of the Spark that it runs on."""
     from pyspark import __version__ as spark
 
     from weft import __version__
@@ -40,7 +40,7 @@ def loom(job: Job, df: Any) -> Any:
 
 @contextmanager
 def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
-    """Over cached rows; planned anew each time."""
+    """Query cached rows; each run plans again."""
     from benchmarks.support.sparks import by_value, cached
 
     with cached(pq.read_table(job.whole)) as df:
@@ -56,7 +56,7 @@ def batch(job: Job) -> Iterator[Callable[[], list[pa.Table]]]:
 
 @contextmanager
 def stream(job: Job) -> Iterator[Callable[[], None]]:
-    """One stream with a watermark, into one long Parquet table, from the first file to the last."""
+    """Run one stream with a watermark over all files, and write one long Parquet table."""
     from benchmarks.studies.micro_batches import session
 
     spark = session()
@@ -69,7 +69,7 @@ def stream(job: Job) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def live(job: Job, **options: Any) -> Iterator[Callable[[], None]]:
-    """One stream, until the feed ends."""
+    """Run one stream until the feed ends."""
     from benchmarks.studies.micro_batches import session
 
     spark = session()
@@ -83,11 +83,11 @@ def live(job: Job, **options: Any) -> Iterator[Callable[[], None]]:
 
 
 def _started(job: Job, df: Any, **options: Any) -> Any:
-    """The loom on its way."""
+    """Start the loom's stream."""
     from weft.sinks import LongSink, MicroBatch
 
     class Marked(LongSink):
-        """Says when a micro-batch is delivered."""
+        """A sink that marks when each micro-batch is delivered."""
 
         def deliver(self, batch: MicroBatch) -> Any:
             figures = super().deliver(batch)
@@ -99,22 +99,22 @@ def _started(job: Job, df: Any, **options: Any) -> Any:
 
 
 def answers(job: Job) -> pa.Table:
-    """What the stream wrote."""
+    """The answers that the stream wrote."""
     return delivered(job).drop_columns("at")
 
 
 def delivered(job: Job) -> pa.Table:
-    """The same with the times."""
+    """The same answers with their times of delivery."""
     return marked(job, lambda _, table: _numbered(_flat(table)))
 
 
 def _numbered(found: pa.Table) -> pa.Table:
-    """Answers with the number of the query in the place of its name."""
+    """Answers with the query's number instead of its name."""
     number = pc.cast(pc.utf8_slice_codeunits(found["query"].cast(pa.string()), 1), pa.int32())
     return found.append_column("q", number).select(["q", "start", "k", *AGGS])
 
 
 def _flat(found: pa.Table) -> pa.Table:
-    """Answers with the start of the window in microseconds."""
+    """Answers with the window's start in microseconds."""
     start = pc.struct_field(found["window"].combine_chunks(), "start")
     return found.append_column("start", start.cast(pa.timestamp("us", "UTC")).cast(pa.int64()))

@@ -1,4 +1,4 @@
-"""weft that closes windows with the micro-batch's own latest time: one micro-batch sooner."""
+"""weft with `emit="eager"`: micro-batches close windows by their own latest time, one sooner."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ __all__ = ["FEED", "delivered", "live", "version"]
 
 
 def live(job: Job) -> AbstractContextManager[Callable[[], None]]:
-    """One stream, until the feed ends."""
+    """Run one stream until the feed ends."""
     return weft.live(job, emit="eager")

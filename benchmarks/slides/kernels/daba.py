@@ -15,7 +15,7 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 
 @njit(cache=True)
 def _slot(position: int, base: int, capacity: int) -> int:
-    """Where a position lies in the ring, `base` being that of the oldest slice's round."""
+    """The slot of a position in the ring; `base` is where the oldest slice's round begins."""
     slot = position - base
     return slot if slot < capacity else slot - capacity
 
@@ -32,7 +32,7 @@ def slides(
     step = 0 if len(counts) == 1 else 1
     for slide in range(len(x[0])):
         leaving = max(0, min(end, end + 1 - counts[slide * step]) - first)
-        # Slices leave one by one, then one comes; each moves the cuts by one step.
+        # Slices are evicted one by one, then one is inserted; each moves the cuts by one step.
         for turn in range(leaving + 1):
             if turn < leaving:
                 first += 1

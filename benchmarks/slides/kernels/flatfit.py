@@ -84,7 +84,7 @@ def slides(
 
 @njit(cache=True)
 def _fold_row(tag: Any, ring: Any, row: int, total: Any, keep: bool) -> None:
-    """total = ring[row] combine total, for every key; the ring keeps it too if asked to."""
+    """total = ring[row] combine total, for every key; optionally stored in the ring as well."""
     cells = load(ring, row)
     for key in range(len(total[0])):
         value = combine(tag, load(cells, key), load(total, key))
@@ -104,7 +104,7 @@ def lockstep(
     hold: int,
     out: Any,
 ) -> None:
-    """One range, many keys: the same walk for all of them, row by row."""
+    """One range, many keys: all keys take the same path through the ring, row by row."""
     first, end, capacity = numbers[0], numbers[1], numbers[2]
     skips_until, deepest = numbers[4], numbers[5]
     step = 0 if len(counts) == 1 else 1

@@ -17,7 +17,7 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 def slides(
     tag: Any, ring: Any, numbers: Int64, x: Any, counts: Int64, order: Int64, hold: int, out: Any
 ) -> None:
-    """Renew the suffixes of all slices held, then read those asked for."""
+    """Update the suffixes of all slices held, then read the ones needed."""
     first, end, capacity = numbers[0], numbers[1], numbers[2]
     ranges = counts.shape[1]
     step = 0 if counts.shape[0] == 1 else 1
@@ -45,10 +45,10 @@ def slides(
 
 @njit(cache=True)
 def every_range(tag: Any, ring: Any, numbers: Int64, x: Any, out: Any) -> None:
-    """All ranges from 1 to the window: the answers of one slide are the state of the next.
+    """All ranges from 1 to the window; the answers of a slide are the state of the next one.
 
-    `S_t[r] = S_{t-1}[r - 1] combine x_t`, literally; `out` has a row per slide. A window that is
-    not full yet answers longer ranges with all that there is.
+    It computes `S_t[r] = S_{t-1}[r - 1] combine x_t`; `out` has a row per slide. While the window
+    is not full, ranges longer than it are answered from all slices that there are.
     """
     first, end, capacity = numbers[0], numbers[1], numbers[2]
     many, window = out[0].shape
@@ -63,7 +63,7 @@ def every_range(tag: Any, ring: Any, numbers: Int64, x: Any, out: Any) -> None:
         else:
             save(row, count, load(row, count - 1))
     for slide in range(1, many):
-        # Two rows as two arrays: then the compiler sees that they may be worked on in parallel.
+        # Two rows as two arrays, so that the compiler sees that it can process them in parallel.
         fresh, before, row = load(x, slide), load(out, slide - 1), load(out, slide)
         save(row, 0, fresh)
         for count in range(1, window):

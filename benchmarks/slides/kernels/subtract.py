@@ -17,7 +17,7 @@ Int64: TypeAlias = npt.NDArray[np.int64]
 def slides(
     tag: Any, ring: Any, registers: Any, numbers: Int64, x: Any, counts: Int64, out: Any
 ) -> None:
-    """One range; partials of no rows are counted like any other, their numbers add nothing."""
+    """One range; partials of no rows count like any other, because their numbers add nothing."""
     first, end, capacity = numbers[0], numbers[1], numbers[2]
     step = 0 if len(counts) == 1 else 1
     slot, oldest = end % capacity, first % capacity

@@ -25,7 +25,7 @@ def slides(
     newer: Any,
     out: Any,
 ) -> None:
-    """One range; `older` and `newer` lend room for one window each."""
+    """One range; `older` and `newer` are scratch arrays for one window each."""
     first, end, capacity, middle = numbers[0], numbers[1], numbers[2], numbers[4]
     step = 0 if len(counts) == 1 else 1
     slot = end % capacity
@@ -46,7 +46,7 @@ def slides(
                 at = at + 1 if at + 1 < capacity else 0
             continue
         if step == 0 and end > middle > first + 1 and end - first == count:
-            # The window is full and the front lasts: straight on until it ends, or the ring does.
+            # The window is full and there is a front: go on until the front or the ring ends.
             at = (first + 1) % capacity
             run = min(min(many - slide, middle - first - 1), capacity - max(slot, at))
             fresh_run, answers = span(x, slide, slide + run), span(out, slide, slide + run)
@@ -98,11 +98,11 @@ def _in_bulk(
     newer: Any,
     out: Any,
 ) -> Any:
-    """Whole windows at a time, from a flip to a flip (van Herk; Gil and Werman).
+    """Whole windows at a time, from one flip to the next (van Herk; Gil and Werman).
 
-    A block's prefixes and suffixes are two chains in one loop; the answers combine the suffixes of
-    the block before with the prefixes of this one, which needs no chain and vectorises. Returns
-    the last block's suffixes.
+    One loop computes a block's prefixes and suffixes, which are two chains of dependent steps. The
+    answers combine the suffixes of the previous block with the prefixes of this one; these steps
+    are independent and vectorise. Returns the last block's suffixes.
     """
     for place in range(count):
         save(older, place, load(ring, at))
@@ -128,10 +128,10 @@ def _in_bulk(
 def lockstep(
     tag: Any, ring: Any, registers: Any, numbers: Int64, x: Any, counts: Int64, out: Any
 ) -> None:
-    """One range, many keys: the same flips for all of them, row by row.
+    """One range, many keys: all keys flip at the same slides, row by row.
 
-    Loops go over few arrays at a time: past a handful the compiler gives up on telling them apart,
-    and works key by key.
+    Each loop uses few arrays: with more than a handful, the compiler no longer proves that they do
+    not overlap, and processes one key at a time.
     """
     first, end, capacity, middle = numbers[0], numbers[1], numbers[2], numbers[4]
     step = 0 if len(counts) == 1 else 1
@@ -187,10 +187,10 @@ def _lockstep_window(
     window: int,
     out: Any,
 ) -> None:
-    """A whole window of slides from a flip to a flip, whose first slice goes to `slot`.
+    """A whole window of slides from one flip to the next, whose first slice goes to `slot`.
 
-    The running total and the answer are one loop; the suffixes are made of the slices themselves,
-    which so need not be copied to the ring first.
+    One loop computes the running total and the answer. The suffixes are computed directly from the
+    slices, which therefore need not be copied to the ring first.
     """
     keys = x[0].shape[1]
     front = slot - window + 1 if slot >= window - 1 else slot - window + 1 + capacity

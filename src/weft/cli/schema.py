@@ -8,7 +8,7 @@ from weft.cli.output import echo_json
 
 
 @click.command()
-@click.option("--json", is_flag=True, hidden=True, expose_value=False, help="It is JSON anyway.")
+@click.option("--json", is_flag=True, hidden=True, expose_value=False, help="It is always JSON.")
 def schema() -> None:
     """Print the JSON schema of job files (draft 2020-12), for editors and programs.
 

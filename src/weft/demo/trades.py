@@ -21,7 +21,7 @@ Drawn = TypeVar("Drawn")
 QUERIES = Path(__file__).parent / "trades.yaml"
 """The queries of `weft demo`, as a workload file."""
 ROWS = 1_181_901
-"""Trades in the hour from noon that the paper measures with."""
+"""The number of trades in the hour from noon that the paper's measurements use."""
 SYMBOLS = 6_000
 NOON = 1_101_920_400_000_000
 """2004-12-01 12:00 in New York, in microseconds since the epoch."""
@@ -63,7 +63,7 @@ def market(
     """An hour of trades; the number of rows sets the rate, not the hour.
 
     Prices walk by symbol in cents from the closing price of the day before; a few symbols make
-    most of the trades; the largest 1,000 are in r1000, the next 2,000 in r2000, both in r3000.
+    most of the trades. The 1,000 largest are in r1000, the next 2,000 in r2000, both in r3000.
     `prints` is how many trades in a row are alike on average (symbol, price, volume): the prints
     of one large order.
 
@@ -102,7 +102,7 @@ def market(
 def _orders(
     random: np.random.Generator, rows: int, prints: float
 ) -> tuple[npt.NDArray[np.int64], int]:
-    """The order that each trade is of, and how many there are."""
+    """For each trade, the order that it is part of; and the number of orders."""
     if prints == 1.0:
         return np.arange(rows), rows
     first = random.random(rows) < 1.0 / prints
@@ -140,7 +140,7 @@ _MICROS = 1_000_000
 
 
 def workload(kind: str, count: int, *, seed: int = 0) -> list[Query]:
-    """`count` queries of the paper's Table 8, by Query 4: the total value of trades.
+    """`count` queries made as in the paper's Table 8 from its Query 4, the total value of trades.
 
     `A` differs in windows, `B` in predicates, `C` in both: `C` (regular) combines the square
     root of `count` windows with as many predicates, `C_low` gives every query its own.
@@ -196,7 +196,7 @@ def _window(random: np.random.Generator) -> tuple[int, int]:
 
 
 def _predicate(random: np.random.Generator) -> str:
-    """Member AND Value, each choice with equal probability."""
+    """A condition on index membership AND one on the value, all choices equally probable."""
     member = MEMBERS[random.integers(3)]
     inside = "" if random.random() < 0.5 else "NOT "
     kind = random.integers(3)

@@ -6,7 +6,7 @@ nothing else in weft imports it, and it knows no Spark.
 
 from __future__ import annotations
 
-from weft.plot import canvas as canvas  # first: without matplotlib it says what to install
+from weft.plot import canvas as canvas  # first: it reports a missing matplotlib
 from weft.plot.coverage import coverage_graph as coverage_graph
 from weft.plot.curve import cost_curve as cost_curve
 from weft.plot.curve import costs_by_count as costs_by_count

@@ -20,7 +20,7 @@ except ModuleNotFoundError as error:
     ) from error
 
 Target: TypeAlias = str | PathLike[str] | None
-"""Where a picture is saved: a path that ends in .svg or .png, or None."""
+"""Where to save a picture: a path that ends in .svg or .png, or None."""
 
 # Okabe and Ito's colours, which people with any kind of colour blindness can tell apart; their
 # yellow is left out, because thin lines of it vanish on white.
@@ -45,7 +45,7 @@ _UNITS = {
 
 
 def new_figure(height: float, width: float = WIDTH) -> Figure:
-    """An empty picture, as a rule of the usual width; it belongs to no global state."""
+    """An empty picture, by default of the usual width; pyplot's global state is not used."""
     return Figure(figsize=(width, height), dpi=DPI, layout="constrained", facecolor="white")
 
 
@@ -85,7 +85,7 @@ def _short(length: int) -> str:
 
 
 def shortened(text: str, most: int = 26) -> str:
-    """A name that fits beside its thread.
+    """A name, shortened if necessary to fit beside its thread.
 
     >>> shortened("a_name_that_nobody_wants_to_read")
     'a_name_that_nobody_wants_…'
@@ -100,11 +100,11 @@ def check_target(save: Target) -> None:
 
 
 def finish(figure: Figure, save: Target, notes: list[str]) -> Figure:
-    """Write the notes under the picture, and the picture to its file."""
+    """Write the notes under the picture, and save the picture to a file."""
     if notes:
         figure.supxlabel("\n".join(notes), x=0.01, ha="left", fontsize=8, color="#555555")
     if save is not None:
-        # The same picture gives the same bytes, so that a committed SVG changes only if it does.
+        # Equal pictures give equal bytes, so that a committed SVG changes only if the picture does.
         with rc_context({"svg.hashsalt": "weft"}):
             svg = Path(save).suffix.lower() == ".svg"
             figure.savefig(save, dpi=DPI, metadata={"Date": None} if svg else None)

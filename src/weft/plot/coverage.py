@@ -30,26 +30,26 @@ from weft.plot.canvas import (
 
 ASKED, FACTOR = COLOURS[0], COLOURS[5]
 _ROW = 0.42
-"""Inches from one window to the one below."""
+"""Inches from a window to the one below it."""
 _COLUMN = 1.35
-"""Inches from one step to the next, at least."""
+"""Least inches from one step to the next."""
 _WIDE, _HIGH = 0.7, 0.74
 """The size of a window's box, as parts of a column and a row."""
 FEW = 12
-"""Of more windows than this, arrows that were not taken would be a tangle."""
+"""With more windows than this, arrows that the plan does not use would be a tangle."""
 
 
 @dataclass(frozen=True)
 class WindowBox:
-    """A window in the picture, or a stand-in for those that are left out."""
+    """A window in the picture, or a placeholder for windows that are left out."""
 
     label: str
     upstream: int | None
-    """The place of the node that feeds it; None for the rows themselves."""
+    """The index of the node that feeds it; None if the rows do."""
     pieces: int | None
     factor: bool = False
     window: int | None = None
-    """Its number in the coverage plan; None for a stand-in."""
+    """Its number in the coverage plan; None for a placeholder."""
 
 
 def coverage_graph(
@@ -57,10 +57,10 @@ def coverage_graph(
 ) -> Figure:
     """Draw a plan's windows, each to the right of the one that it is computed from.
 
-    Arrows carry the number of pieces that make one window; of few windows, grey arrows show what
-    could have fed a window and was not taken. Factor windows, which nobody asked for, have a dashed
-    frame. Of a `Plan` whose windows lie in several trees, `tree` picks one; without it the tree
-    with the most windows is drawn. Of more windows than `most`, those that feed most others are.
+    Arrows show the number of pieces that make one window. If there are few windows, grey arrows
+    show the other windows that could have fed it. Factor windows, which no query asked for, have a
+    dashed frame. If a `Plan` has several trees, `tree` picks the one to draw (default: the one with
+    the most windows). Of more than `most` windows, only those that feed most others are drawn.
 
     >>> from weft import Window, optimize
     >>> plan = optimize([Window(range=r) for r in (20, 30, 40)], rate=1.0, strategy="factor")
@@ -117,14 +117,15 @@ def _chosen(plan: Plan | CoveragePlan, tree: int | None) -> tuple[CoveragePlan, 
 
 
 def _nodes(coverage: CoveragePlan, most: int) -> list[WindowBox]:
-    """The windows that feed most others, each after its upstream, and stand-ins for the rest."""
+    """The windows that feed most others, each after its upstream, and placeholders for the rest."""
     order = [node for node, _, _ in walk(coverage.upstream)]
     fed = [1] * len(order)
     for node in reversed(order):
         up = coverage.upstream[node]
         if up is not None:
             fed[up] += fed[node]
-    # An upstream feeds strictly more than what it feeds, so a prefix of this order is closed.
+    # A window feeds strictly more windows than any window that it feeds, so every prefix of this
+    # order contains the upstreams of its windows.
     kept = set(sorted(order, key=lambda node: -fed[node])[:most])
     asked, factors = Counter(coverage.index), set(coverage.factors)
     nodes: list[WindowBox] = []
@@ -150,7 +151,7 @@ def _nodes(coverage: CoveragePlan, most: int) -> list[WindowBox]:
 
 
 def _places(nodes: Sequence[WindowBox]) -> list[tuple[float, float]]:
-    """Across by distance from the rows; down by leaves, a window amid those that it feeds."""
+    """x is the distance from the rows; y is centred between the windows that a window feeds."""
     below: dict[int | None, list[int]] = {}
     for number, node in enumerate(nodes):
         below.setdefault(node.upstream, []).append(number)
@@ -233,7 +234,7 @@ def _arrow(
     head: tuple[float, float],
     kind: Literal["taken", "possible"],
 ) -> None:
-    """From the right of one box to the left of another; the grey ones bend out of the way."""
+    """An arrow from the right of one box to the left of another; grey arrows bend around boxes."""
     style = "arc3,rad=0" if kind == "taken" else "arc3,rad=-0.25"
     arrow = FancyArrowPatch(
         (tail[0] + _WIDE / 2, tail[1]),

@@ -30,9 +30,9 @@ def costs_by_count(
     counts: Sequence[int] | None = None,
     **options: Any,
 ) -> dict[str, list[tuple[int, float]]]:
-    """The cost of sharing the first n queries, for each n of `counts`, by each strategy.
+    """What each strategy's plan for the first n queries costs, for each n of `counts`.
 
-    Without `counts` they double from 1 to all of them. Options go to `weft.optimize`.
+    Without `counts`, n doubles from 1 up to all queries. Options are passed to `weft.optimize`.
 
     >>> windows = [Window(range=r) for r in (10, 20, 30, 40)]
     >>> found = costs_by_count(windows, rate=1.0, counts=[1, 4])
@@ -66,10 +66,10 @@ def cost_curve(
     save: Target = None,
     **options: Any,
 ) -> Figure:
-    """Draw what sharing more and more queries costs, one line per strategy.
+    """Draw the cost against the number of queries, with one line per strategy.
 
-    Give queries and the `rate` of the stream, and options as for `costs_by_count`, or what that
-    function found.
+    Pass either queries, the `rate` of the stream and options as for `costs_by_count`, or the result
+    of that function.
 
     >>> figure = cost_curve({"no_share": [(1, 1.1), (4, 4.4)], "weave": [(1, 1.1), (4, 1.5)]})
     >>> [line.get_label() for line in figure.axes[0].lines]
@@ -94,7 +94,7 @@ def cost_curve(
             color=COLOURS[number % len(COLOURS)],
             marker=_MARKS[number % len(_MARKS)],
             linestyle=_DASHES[number % len(_DASHES)],
-            # Lines often lie on each other: those drawn first are broader and show at the sides.
+            # Lines often coincide: those drawn first are broader, so they show at the sides.
             markersize=8 - 1.2 * number if number < 4 else 4,
             linewidth=3 - 0.6 * number if number < 4 else 1,
         )

@@ -1,4 +1,4 @@
-"""A tree on the axis of time: its edges, its slices, and its queries' windows as threads."""
+"""A tree along the time axis: its edges, its slices, and its queries' windows as threads."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from weft.query.window import Session, Window
 
 Int64 = npt.NDArray[np.int64]
 READABLE = 60
-"""Edges in view if no length is asked for: about ten pixels each."""
+"""Edges in view if no length is given: about ten pixels each."""
 MOST_EDGES = 2_000
-"""Edges in view at most, whatever was asked for: more are a grey area."""
+"""Most edges in view, whatever length is given: more would be a grey area."""
 DEPTH = 4
-"""Instances of one window drawn above each other; the others are left out."""
+"""Most overlapping instances of one window that are drawn; the others are left out."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -51,18 +51,18 @@ class Thread:
 
     @property
     def depth(self) -> int:
-        """How many of its instances lie above each other."""
+        """How many of its instances overlap, each of which is drawn in a lane of its own."""
         return ceil(self.window.range / self.window.slide)
 
     @property
     def label(self) -> str:
-        """The query's name, or how many there are, and the window."""
+        """The query's name, or the number of queries, and the window."""
         many = len(self.queries) > 1
         name = f"{len(self.queries):,} queries" if many else shortened(self.queries[0])
         return f"{name}\n{describe_window(self.window)}"
 
     def instances(self, low: int, high: int) -> tuple[Int64, Int64]:
-        """Starts and ends of those that begin in `[low, high)` and have a lane of their own."""
+        """Starts and ends of the instances that begin in `[low, high)`, one for each lane."""
         starts, ends = self.window.instances(low, high)
         starts, ends = starts[starts >= low], ends[starts >= low]
         shown = np.arange(len(starts)) % self.depth < DEPTH
@@ -78,12 +78,12 @@ def plan_timeline(
     threads: int = 12,
     save: Target = None,
 ) -> Figure:
-    """Draw a tree's edges and slices, and under them the windows that they are cut for.
+    """Draw a tree's edges and slices, and under them the windows that need these edges.
 
-    `start` is where the picture begins: a datetime, or axis units (microseconds since the epoch);
-    `length` how far it goes. Queries with equal windows are one thread; of more windows than
-    `threads`, those that most queries ask for are drawn, and the picture says how many are not.
-    Its edges are always those of the whole tree.
+    The picture begins at `start`, a datetime or axis units (microseconds since the epoch), and is
+    `length` long. Queries with equal windows are one thread. Of more than `threads` windows, those
+    that most queries ask for are drawn, and the picture says how many were left out; its edges are
+    always those of the whole tree.
 
     >>> from weft import Window, optimize
     >>> plan = optimize([Window(range=12, slide=5), Window(range=10, slide=5)], rate=9.0)
@@ -167,7 +167,7 @@ def _instant(low: int, plan: Plan) -> str:
         return f"{low:,}"
     try:
         at = _EPOCH + timedelta(microseconds=low)
-    except OverflowError:  # a time that no calendar has
+    except OverflowError:  # a time outside the years that datetime has
         return f"{low} µs"
     return f"{at.replace(tzinfo=None).isoformat(sep=' ')} UTC"
 
@@ -175,7 +175,7 @@ def _instant(low: int, plan: Plan) -> str:
 def _view(
     plan: Plan, tree: Tree, shown: list[Thread], low: int, length: Duration | None
 ) -> tuple[int, npt.NDArray[np.int64], list[str]]:
-    """Where the picture ends, the edges in it, and a note if that is sooner than wanted."""
+    """Where the picture ends, the edges in it, and a note if it ends earlier than asked for."""
     if length is None:
         wanted = max(one.window.range + one.window.slide for one in shown)
     else:
@@ -184,7 +184,7 @@ def _view(
             raise PlanError(f"length={length!r} must be longer than nothing")
     most = READABLE if length is None else MOST_EDGES
     rate = float(plan.edge_rates[tree.number - 1])
-    # Of a rate over all time no short view need have its share: a period more has at least it.
+    # A short view may have fewer edges than its share of the period; one period more has enough.
     slack = max(one.window.slide for one in shown)
     span = min(wanted, ceil(most / rate) + slack)
     edges = TreeEdges.of_windows(dict.fromkeys(tree.table)).edges_between(low, low + span + 1)
@@ -205,7 +205,7 @@ def _draw_slices(axes: Axes, edges: npt.NDArray[np.int64], low: int, unit: int) 
 def _draw_thread(
     axes: Axes, thread: Thread, number: int, low: int, high: int, unit: int, top: float, colour: str
 ) -> None:
-    """The window's instances, those that overlap under each other, cut off at the right edge."""
+    """Draw the window's instances, overlapping ones below each other, cut off at the right edge."""
     starts, ends = thread.instances(low, high)
     lane = top + np.arange(len(starts)) % min(thread.depth, DEPTH)
     begin, end = (

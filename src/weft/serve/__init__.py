@@ -1,5 +1,5 @@
-"""See the weave, and change it: a small web server over a stream's checkpoint or a stored plan.
+"""The dashboard: a small web server that shows and changes a stream's plan, or shows a stored plan.
 
-It reads what a stream leaves in its checkpoint and asks for changes as `weft query` does; it starts
-no Spark and imports none. Needs the extra `weft[dashboard]`.
+It reads what a stream writes into its checkpoint, and requests changes as `weft query` does. It
+neither starts nor imports Spark. It needs the extra `weft[dashboard]`.
 """

@@ -16,13 +16,13 @@ from weft.sinks.manifests import Manifests
 from weft.stream.as_json import plain, units_of
 
 LOOKED_AT = 500
-"""Micro-batches that are looked at for answers, newest first."""
+"""The number of micro-batches that are searched for answers, newest first."""
 
 
 def latest_answers(
     sink: Mapping[str, Any] | None, query: Query, number: int | None, limit: int
 ) -> Answers:
-    """Up to about `limit` rows, whole windows of the newest micro-batches."""
+    """About `limit` rows at most, from the newest micro-batches; no window is cut."""
 
     def nothing(reason: str) -> Answers:
         return Answers(
@@ -40,7 +40,7 @@ def latest_answers(
         )
     if query.finish is not None:
         return nothing(
-            "Its statement makes other rows of its windows' answers, which are not drawn here: "
+            "Its statement makes other rows from its windows' answers, which are not shown here: "
             "read them with weft.read_results."
         )
     keys = [key.name for key in query.keys]
@@ -69,7 +69,7 @@ def latest_answers(
 
 
 def _parquet(folder: Folder, number: int) -> Iterator[pa.Table]:
-    """A query's files by manifests, newest first: only whole micro-batches are seen."""
+    """A query's files as its manifests list them, newest first: only complete micro-batches."""
     for file in Manifests(folder).newest(str(number), LOOKED_AT):
         yield pq.read_table(f"{folder.path}/{file}", filesystem=folder.system)
 

@@ -43,14 +43,14 @@ from weft.serve.view import plan_view
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": Refusal, "description": why}
     for code, why in (
-        (400, "What was asked cannot be served."),
+        (400, "The request cannot be served."),
         (401, "The token is missing or wrong."),
         (403, "Refused: another site's page, or a read-only dashboard."),
         (404, "There is no such query."),
         (408, "The body took too long to arrive."),
         (409, "The stream cannot do that now."),
         (413, "The body is too large."),
-        (422, "The request does not have the form that it should."),
+        (422, "The request does not have the required form."),
     )
 }
 LISTENING: dict[int | str, dict[str, Any]] = {
@@ -58,16 +58,16 @@ LISTENING: dict[int | str, dict[str, Any]] = {
     429: {"model": Refusal, "description": "Too many pages listen already."},
 }
 BUSY: dict[int | str, dict[str, Any]] = {
-    429: {"model": Refusal, "description": "Too many ask the stream already."},
+    429: {"model": Refusal, "description": "Too many clients are asking the stream already."},
 }
 MESSAGE = 4000
-"""Characters of an error's message: some of it may be what was sent, which nobody needs back."""
+"""Most characters of an error's message, which may quote the request; no client needs all of it."""
 KeyText = Annotated[str, StringConstraints(min_length=1, max_length=1000)]
 Name = Annotated[str, Path(min_length=1, max_length=LONGEST, pattern=r"^[^/]+$")]
 
 
 class PlanText:
-    """The plan's JSON, made once for each change however many pages ask."""
+    """The plan's JSON, made once per change, however many pages request it."""
 
     def __init__(self, source: ApiSource) -> None:
         self._source = source
@@ -83,11 +83,11 @@ class PlanText:
 
 
 def make_app(source: ApiSource, policy: Policy, stopping: threading.Event | None = None) -> App:
-    """The guarded application; pages that listen for events are let go when `stopping` is set."""
+    """The application behind its guard; setting `stopping` ends the event streams of all pages."""
     app = FastAPI(
         title="weft dashboard",
         version=__version__,
-        description="See the weave, and change it.",
+        description="Shows the plan and the state of a stream, and changes its queries.",
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,  # both load scripts from elsewhere
@@ -102,12 +102,12 @@ def make_app(source: ApiSource, policy: Policy, stopping: threading.Event | None
 
 def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threading.Event) -> None:
     text = PlanText(source)
-    text.get()  # the first page is not kept waiting
+    text.get()  # so that the first page need not wait for it
     listeners = events.Listeners()
 
     @app.get("/api/meta", responses=REFUSALS)
     def meta() -> Meta:
-        """What is served here, and what may be done with it."""
+        """What this server shows, and what may be changed."""
         why = "This dashboard is read-only." if policy.read_only else changing.obstacle(source)
         return Meta(
             version=__version__,
@@ -122,7 +122,7 @@ def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threadin
 
     @app.get("/api/plan", response_model=PlanView, responses={304: {}, **REFUSALS})
     def plan(request: Request) -> Response:
-        """The plan: trees, queries, slices, coverage, costs, and what the last change did."""
+        """The plan: trees, queries, slices, coverage, costs, and the effects of the last change."""
         change, body = text.get()
         tag = f'"{change}-{len(body)}"'
         if request.headers.get("if-none-match") == tag:
@@ -140,7 +140,7 @@ def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threadin
         responses={**REFUSALS, **LISTENING},
     )
     async def stream_events() -> Response:
-        """Server-sent events `live`, each with the body of `/api/live` cut to what is new."""
+        """Server-sent events `live`, each with the part of the body of `/api/live` that is new."""
         full = refusal(429, "Listeners", f"{listeners.most} pages listen already")
         return events.EventStream(events.events(source, stopping), listeners, full)
 
@@ -152,7 +152,7 @@ def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threadin
 
     @app.get("/api/queries/{name}/answers", responses=REFUSALS)
     def answers(name: Name, limit: Annotated[int, Query(ge=1, le=5000)] = 500) -> Answers:
-        """The latest answers of a query, where they can be read back."""
+        """The latest answers of a query, if its sink can be read."""
         snapshot = source.snapshot()
         entry = snapshot.entries.get(name.lower())
         sink = source.sink() if isinstance(source, StreamSource) else None
@@ -169,20 +169,23 @@ def _reading(app: FastAPI, source: ApiSource, policy: Policy, stopping: threadin
         limit: Annotated[int, Query(ge=1, le=5000)] = 500,
         max_age: Annotated[str | None, Query(max_length=64)] = None,
     ) -> AsOfAnswers:
-        """The answers to the window of a query that ends by `at`, or to the one under way.
+        """A query's answers for the last window that ends at or before `at`, or the current one.
 
-        From the state of the running stream, without waiting for the watermark. `key` is
-        `column=value`, and `column` alone where it is null; it is repeatable. With `max_age`, such
-        as `5 seconds`, an answer will do that was read for somebody so long ago.
+        They come from the state of the running stream, without waiting for the watermark. `key` is
+        `column=value`, or just `column` for null, and is repeatable. `max_age`, such as
+        `5 seconds`, accepts a cached answer of at most that age.
         """
         return asking.answer(_asked(source.snapshot(), query).name, at, key, limit, max_age)
 
     @app.post("/api/preview", responses=REFUSALS)
     def try_out(asked: QueryText, request: Request) -> Preview:
-        """What queries would join and cost, or the error at its place. Nothing is changed."""
+        """Which tree each query would join and what it would cost, or the error and its position.
+
+        Nothing is changed.
+        """
         queries = _read(source, asked)
         told = preview(source.snapshot(), queries)
-        # Whoever may only look does not reach the running stream.
+        # Clients with read access only must not cause work for the running stream.
         may = not policy.read_only and policy.admits(request.headers.get("authorization", ""))
         needs = changing.needs(source, queries) if may else None
         return told.model_copy(update={"needs": needs})
@@ -208,12 +211,12 @@ def _changing(app: FastAPI, source: ApiSource) -> None:
 
     @app.post("/api/queries/{name}/pause", **secure)
     def pause(name: Name) -> Done:
-        """Hold a query's answers back; its state is kept up to date."""
+        """Pause a query: it delivers no answers, but its state is kept up to date."""
         return _change("paused", name)
 
     @app.post("/api/queries/{name}/resume", **secure)
     def resume(name: Name) -> Done:
-        """Answer a paused query again, from the next window that closes."""
+        """Resume a paused query: it is answered again from the next window that closes."""
         return _change("resumed", name)
 
     def _change(verb: changing.Verb, name: str) -> Done:
@@ -247,7 +250,7 @@ def _page(app: FastAPI) -> None:
 
 
 def refusal(status: int, kind: str, message: str, **headers: str) -> JSONResponse:
-    """An error as every answer of the API says it."""
+    """An error in the form that every response of the API uses."""
     short = message if len(message) <= MESSAGE else f"{message[:MESSAGE]}..."
     problem = Problem(kind=kind, message=short, place=place_of(message))
     return JSONResponse(Refusal(error=problem).model_dump(), status, headers=headers)

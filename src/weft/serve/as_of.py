@@ -1,4 +1,4 @@
-"""As-of answers for programs: the running stream is asked through its checkpoint."""
+"""As-of answers for programs: requests to the running stream go through its checkpoint."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from weft.serve.stream import StreamSource
 from weft.stream.requests import Requests
 
 TIMEOUT = 30.0
-"""Seconds that a running stream has to answer."""
+"""Seconds to wait for an answer of a running stream."""
 AT_ONCE = 4
-"""Questions that wait for the stream at a time: it answers one after the other."""
+"""Most requests that wait for the stream at the same time; it answers them one by one."""
 
 
 class Asking:
-    """Asks the stream, for a few at a time."""
+    """Asks the stream on behalf of clients, of which only a few may ask at the same time."""
 
     def __init__(self, source: ApiSource, at_once: int = AT_ONCE) -> None:
         self._source, self._at_once = source, at_once
@@ -34,7 +34,7 @@ class Asking:
         limit: int,
         max_age: str | None = None,
     ) -> AsOfAnswers:
-        """The answers to a query's window, as of the last micro-batch."""
+        """A query's answers for one window, as of the last micro-batch."""
         checkpoint = self._running()
         wanted = {}
         for key in keys:

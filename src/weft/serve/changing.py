@@ -1,4 +1,4 @@
-"""Changes made on the page: through the same requests and catalogue as `weft query`."""
+"""Changes made on the page, by the same requests and catalogue that `weft query` uses."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from weft.spark.streaming.changes import (
 from weft.stream.requests import RequestRefused
 
 TIMEOUT = 120.0
-"""Seconds that a running stream has to make a change."""
+"""Seconds to wait for a running stream to make a change."""
 GLANCE = 2.0
-"""Seconds that it has to say what a change would need, while somebody types."""
+"""Seconds to wait for it to say what a change would need, while the user types."""
 Verb = Literal["dropped", "paused", "resumed"]
 _CHANGES: dict[Verb, Callable[..., Way]] = {
     "dropped": drop_query,
@@ -37,7 +37,7 @@ _CHANGES: dict[Verb, Callable[..., Way]] = {
 
 
 def obstacle(source: ApiSource) -> str:
-    """Why nothing can be changed here; empty if it can."""
+    """Why nothing can be changed here; empty if changes are possible."""
     if not isinstance(source, StreamSource):
         return "This is a stored plan: it has no stream whose queries could change."
     catalogue = source.snapshot().catalogue
@@ -64,9 +64,10 @@ def changeable(source: ApiSource) -> tuple[StreamSource, str]:
 def add(
     source: ApiSource, queries: list[Query], *, sql: str, name: str | None, backfill: bool
 ) -> Done:
-    """Add the queries of a text: by the running stream, or, of a job at rest, by `weft query add`.
+    """Add the queries of a text.
 
-    That reads the text again.
+    A running stream adds them itself. If the job is not running, `weft query add` does, which
+    parses the text again.
     """
     stream, checkpoint = changeable(source)
     by: Way = "running"
@@ -80,7 +81,10 @@ def add(
 
 
 def needs(source: ApiSource, queries: list[Query]) -> list[str] | None:
-    """What a running stream does not project of what queries ask for; None if nobody can tell."""
+    """The expressions that the queries need and the running stream does not project.
+
+    None if that cannot be found out.
+    """
     if obstacle(source) or not (isinstance(source, StreamSource) and source.running):
         return None
     assert source.checkpoint is not None
@@ -89,7 +93,7 @@ def needs(source: ApiSource, queries: list[Query]) -> list[str] | None:
         return preview(source.checkpoint, asked, _no_rows, timeout=GLANCE)[1]
     except RequestRefused:
         raise
-    except CheckpointError:  # it has stopped, or is at something else
+    except CheckpointError:  # the stream has stopped or is busy
         return None
 
 
@@ -106,7 +110,7 @@ def _no_rows() -> NoReturn:
 
 
 def _add_at_rest(stream: StreamSource, sql: str, name: str | None, backfill: bool) -> Way:
-    """Queries must be checked against the stream's columns, which takes a Spark of its own."""
+    """Add queries in a separate process, as checking them against the columns needs Spark."""
     if stream.job_file is None:
         raise EngineError(
             "the stream is not running, and without its job file a query cannot be checked "

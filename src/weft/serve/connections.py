@@ -1,12 +1,12 @@
-"""Slow connections and floods of connections: neither keeps honest clients waiting.
+"""Limits on connections, so that slow clients or floods of them do not keep others waiting.
 
-    a client sends    headers    body       (waits for the answer)   takes the answer
-    and may take      HEADERS    REQUEST    as long as we do         UNREAD without taking any of it
-    full server       closed     closed     never closed             closed if nobody else waits
+    the client        sends headers   sends body   waits for the answer   reads the answer
+    time limit        HEADERS         REQUEST      none                   UNREAD without progress
+    if server full    closed          closed       never closed           closed if no other idles
 
-Where there is room for no more connections, the one that has kept us waiting longest is closed, and
-the newcomer is served. Turning the newcomer away instead would be what an attacker wants: on
-loopback a page of another user, half-open connections and this dashboard all have one address.
+When the server has its maximum of connections, it closes the one that has kept it waiting longest
+and serves the newcomer. Rejecting newcomers instead would let an attacker lock others out: on
+loopback, another user's page, half-open connections and this dashboard all have the same address.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADERS = 10.0
-"""Seconds for the headers of a request, from connecting or from its first byte."""
+"""Seconds for the headers of a request, counted from the connection or from its first byte."""
 REQUEST = 22.0
-"""Seconds for a request with its body, from the same moment. The guard answers 408 before that;
-this is for bodies that nobody reads, such as one of a GET."""
+"""Seconds for a request with its body, from the same moment. The guard answers 408 earlier; this
+limit is for bodies that the application does not read, such as that of a GET."""
 UNREAD = 30.0
-"""Seconds for which an answer may wait in our memory without its client taking any of it."""
+"""Seconds for which an answer may wait in our memory without its client reading any of it."""
 TAKEN = 16_384
-"""Bytes of an answer that count as taking some of it."""
+"""Bytes that a client must have read of an answer to have made progress."""
 SENDING = 131_072
-"""Bytes of an answer that the kernel takes over. By itself it takes megabytes for each connection,
-and tells us of a slow client's progress only when a third of them are gone."""
+"""Bytes of an answer that the kernel buffers. By default it buffers megabytes per connection, and
+reports a slow client's progress only once a third of them are sent."""
 MOST = 256
-"""Connections at a time; a process may open about 1,000 files on Linux."""
+"""Most connections at a time; a process may open about 1,000 files on Linux."""
 PER_ADDRESS = 192
-"""Of these, from one address: it holds every page behind a proxy, with as many event streams as
-there may be, and those half-open."""
+"""Most connections from one address: enough for all pages behind a proxy, with the maximum of event
+streams, and for half-open connections."""
 AT_ONCE = 32
-"""Connections accepted in one turn of the event loop. A request is read some three turns after its
-connection was accepted; by then it must not be the one that has waited longest."""
+"""Connections accepted in one turn of the event loop. A request is read about three turns after its
+connection was accepted; by then its connection must not be the one that has waited longest."""
 QUEUE = 512
 """Connections that the kernel holds until they are accepted."""
 _BODY = json.dumps(
@@ -55,7 +55,7 @@ BUSY = (
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """What one client, and all of them together, may take."""
+    """How many connections and how much time one client, and all clients together, may take."""
 
     headers: float = HEADERS
     request: float = REQUEST
@@ -69,14 +69,14 @@ class Connection(H11Protocol):
 
     limits: ClassVar[ConnectionLimits] = ConnectionLimits()
     _since = 0.0
-    """When we began to wait for the request that is due."""
+    """Since when the server has been waiting for the next request."""
     _begun: float | None = None
-    """When the request began that is not complete; None between two requests."""
+    """When the incomplete request began; None between two requests."""
     _deadline: asyncio.TimerHandle | None = None
     _untaken: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Make room for it, or turn it away."""
+        """Make room for the connection, or reject it."""
         super().connection_made(transport)
         with suppress(OSError, AttributeError):
             transport.get_extra_info("socket").setsockopt(
@@ -103,9 +103,10 @@ class Connection(H11Protocol):
         return self.client[0] if self.client else None
 
     def waiting(self) -> tuple[bool, float] | None:
-        """Since when the client keeps us waiting, whose answer is on its way last; None if we work.
+        """Since when the server has been waiting for the client; None while the application works.
 
-        An event stream is work, and so is whatever the application has not answered yet.
+        Clients that are still reading an answer sort last: they are closed only if no others idle.
+        An event stream counts as work, and so does every request that is not answered yet.
         """
         working = self.cycle is not None and not self.cycle.response_complete
         if working and self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
@@ -113,23 +114,23 @@ class Connection(H11Protocol):
         return self.transport.get_write_buffer_size() > 0, self._since
 
     def drop(self) -> None:
-        """Close it now, whatever is still to be sent."""
-        self.connections.discard(self)  # not a turn later: others may be counting
+        """Close the connection now, even if something is still to be sent."""
+        self.connections.discard(self)  # at once, because others may be counting
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Called with what the client sends."""
+        """Called with data from the client."""
         before = self.conn.their_state
         if self._begun is None:
             self._begun = self.loop.time()
         super().data_received(data)
         if before is h11.SEND_BODY and self.conn.their_state is h11.IDLE:
-            # The end of a body that was not waited for: what follows is another request.
+            # The end of a body that the application did not read: another request follows.
             self._since = self._begun = self.loop.time()
         self._watch()
 
     def on_response_complete(self) -> None:
-        """Called when an answer has been handed over to be sent."""
+        """Called when an answer has been passed on for sending."""
         if self.conn.their_state is not h11.SEND_BODY:
             self._since, self._begun = self.loop.time(), None
         super().on_response_complete()
@@ -138,7 +139,7 @@ class Connection(H11Protocol):
             self._watch_untaken()
 
     def _watch(self) -> None:
-        """Set the time by which the client must have sent what it owes."""
+        """Set the time by which the client must have sent the rest of its request."""
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
@@ -148,26 +149,26 @@ class Connection(H11Protocol):
             return
         if self._begun is None:
             if self.conn.their_state is h11.IDLE:
-                return  # between two requests, for which uvicorn has a time of its own
+                return  # between two requests, for which uvicorn has its own time limit
             self._begun = self.loop.time()
         self._deadline = self.loop.call_at(self._begun + seconds, self.drop)
 
     def pause_writing(self) -> None:
-        """Called when much of an answer waits to be taken."""
+        """Called when much of an answer is waiting to be sent."""
         super().pause_writing()
         self._watch_untaken()
 
     def resume_writing(self) -> None:
-        """Called when little of it is left."""
+        """Called when little of an answer is left to send."""
         super().resume_writing()
         if self._untaken is not None and not self.transport.is_closing():
             self._untaken.cancel()
             self._untaken = None
 
     def timeout_keep_alive_handler(self) -> None:
-        """Called when no other request has come for a while."""
+        """Called when the client has sent no further request for a while."""
         super().timeout_keep_alive_handler()
-        self._watch_untaken()  # closing waits until all is taken, for ever if need be
+        self._watch_untaken()  # closing waits until everything is sent, possibly for ever
 
     def _watch_untaken(self) -> None:
         left = self.transport.get_write_buffer_size()
@@ -183,7 +184,7 @@ class Connection(H11Protocol):
             self._watch_untaken()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Called when it is closed, by whichever side."""
+        """Called when the connection has been closed, by either side."""
         for timer in (self._deadline, self._untaken):
             if timer is not None:
                 timer.cancel()

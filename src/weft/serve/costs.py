@@ -1,4 +1,4 @@
-"""What each query of a plan costs: its part of its tree, and what it would cost on its own."""
+"""What each query of a plan costs: its share of its tree's cost, and its cost without sharing."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Float64 = npt.NDArray[np.float64]
 
 
 def query_costs(plan: Plan) -> tuple[Float64, Float64]:
-    """Per query: its part of its tree's cost, and its cost alone, in the plan's unit.
+    """For each query, its share of its tree's cost, and its cost alone, in the plan's unit.
 
-    What a tree costs however many queries it has is split evenly; what grows with a query's
-    windows is that query's. The parts of a tree add up to the tree.
+    The fixed cost of a tree is split evenly among its queries; the cost of a query's windows is
+    its own. The shares in a tree add up to the tree's cost.
 
     >>> from weft import Window, optimize
     >>> windows = [Window(range=r, slide=s) for r, s in ((16, 4), (10, 5), (8, 4))]
@@ -47,7 +47,7 @@ def query_costs(plan: Plan) -> tuple[Float64, Float64]:
 
 
 def covered_costs(coverage: CoveragePlan) -> tuple[Float64, Float64]:
-    """Of a coverage plan: a window's cost is split among the queries that it feeds."""
+    """The same for a coverage plan: a window's cost is split among the queries that it feeds."""
     fed = [0] * len(coverage.windows)
     asked = Counter(coverage.index)
     order = coverage.topological_order()
@@ -67,6 +67,6 @@ def covered_costs(coverage: CoveragePlan) -> tuple[Float64, Float64]:
 
 
 def scaled(parts: Float64, total: float) -> Float64:
-    """The parts, in proportion, adding up to a total."""
+    """The parts, scaled so that they add up to a total."""
     whole = float(parts.sum())
     return parts * (total / whole) if whole > 0.0 else np.full(len(parts), total / len(parts))

@@ -17,28 +17,28 @@ from weft.serve.models import Live
 from weft.serve.source import ApiSource
 
 EVERY = 1.0
-"""Seconds between two looks."""
+"""Seconds between two checks for something new."""
 QUIET = 15.0
 """Seconds of silence after which a comment is sent, so that proxies keep the connection."""
 RECENT = 10
-"""Micro-batches that an event repeats; the page has the others."""
+"""The number of micro-batches in an event; the page has the earlier ones already."""
 MOST = 64
-"""Clients that may listen at a time."""
+"""Most clients that may listen at the same time."""
 
 
 @dataclass
 class Listeners:
-    """How many clients listen. All of them do on one event loop, so that no lock is needed."""
+    """The number of clients that listen. No lock is needed, as all are on one event loop."""
 
     most: int = MOST
     now: int = 0
 
 
 class EventStream(StreamingResponse):
-    """Events as an answer, which counts as listening for as long as it is being given.
+    """A response that sends events; its client counts as a listener until the response ends.
 
-    It is counted here, where looking and counting are one step and an end of any kind is seen: a
-    generator that was never begun, because its client has gone, has no end of its own.
+    It is counted here, where checking the limit and counting are one step, and where every kind of
+    end is noticed: a generator that never started, because its client has gone, never finishes.
     """
 
     def __init__(self, told: AsyncIterator[str], listeners: Listeners, full: Response) -> None:
@@ -46,7 +46,7 @@ class EventStream(StreamingResponse):
         self._listeners, self._full = listeners, full
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Give the events, or say that too many listen."""
+        """Send the events, or an error if too many clients listen already."""
         if self._listeners.now >= self._listeners.most:
             await self._full(scope, receive, send)
             return
@@ -74,7 +74,7 @@ def live_view(source: ApiSource) -> Live:
 async def events(
     source: ApiSource, stopping: threading.Event, every: float = EVERY
 ) -> AsyncIterator[str]:
-    """`live` events until the server stops; the first at once, others when something is new."""
+    """Yield `live` events until the server stops: the first at once, others on changes."""
     last: tuple[Any, ...] | None = None
     silent = 0.0
     while not stopping.is_set():

@@ -1,4 +1,4 @@
-"""The page's files, read once when the server starts: no request ever names a path."""
+"""The page's files, read once when the server starts, so that no request can name a path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PageFile:
 
 
 def page_files() -> dict[str, PageFile]:
-    """The files by the path that they are asked for at; the page itself is at `/`.
+    """The files by the URL path that they are served at; the page itself is at `/`.
 
     >>> sorted(page_files())
     ['/', '/app.css', '/app.js', '/icon.svg']

@@ -1,11 +1,12 @@
-"""What is checked of every request before anything looks at it, and what every answer carries.
+"""The checks that every request has to pass before it is handled, and the headers of every answer.
 
-Host        one, and a name that this server goes by: a page of another site that has its name
-            point here (DNS rebinding) is turned away
-Origin      the page's own, if the browser names one: no other site's page can ask (CSRF)
-size        of the body, also where it is not announced
-time        that the body takes
-token       for everything that changes anything, and for reading too where `locked`
+Host        must be given once, and be a name of this server: this stops pages of other sites
+            whose names resolve to this machine (DNS rebinding)
+Origin      must be that of the page itself, if the browser sends one: this stops requests by
+            pages of other sites (CSRF)
+size        of the body is limited, even if no length is announced
+time        that the body takes to arrive is limited
+token       must be sent with every change, and if `locked` with every other request as well
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 LARGEST = 65_536
-"""Bytes of a request's body that are read."""
+"""Most bytes of a request's body."""
 BODY_SECONDS = 10.0
-"""How long a request's body may take to arrive, from the moment that its headers are there."""
+"""How long a request's body may take to arrive after its headers."""
 SHORTEST = 16
-"""Characters of a token, at least."""
+"""Fewest characters of a token."""
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN = frozenset({"/api/meta", "/api/openapi.json"})
-"""What a page needs before it can offer a token."""
+"""Paths that a page needs before it can send a token."""
 ASKING = frozenset({"/api/preview"})
-"""Posted to, but changing nothing."""
+"""Paths that take POST but change nothing."""
 HEADERS = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -55,17 +56,17 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Policy:
-    """Who may do what."""
+    """Which hosts, origins and tokens are accepted, and for what."""
 
     token: str | None = field(default=None, repr=False)
-    """What a change must bring; None: nothing can be changed."""
+    """The token that a change must have; None: nothing can be changed."""
     read_only: bool = False
     locked: bool = False
-    """Whether reading needs the token too."""
+    """Whether read requests need the token too."""
     hosts: frozenset[str] = LOOPBACK
     """Names and addresses of this server, in lower case and without brackets."""
     addresses: bool = False
-    """Whether any IP address is taken as a host: no name can be made to point at one."""
+    """Whether any IP address is accepted as Host: DNS rebinding works with names only."""
     body_seconds: float = BODY_SECONDS
 
     def knows_host(self, header: str) -> bool:
@@ -80,7 +81,7 @@ class Policy:
         return host[0] in self.hosts or (self.addresses and address_of(host[0]) is not None)
 
     def admits(self, authorization: str) -> bool:
-        """Whether an Authorization header holds the token; it takes as long either way."""
+        """Whether an Authorization header has the right token; compared in constant time."""
         scheme, _, given = authorization.partition(" ")
         if self.token is None or scheme.lower() != "bearer":
             return False
@@ -90,7 +91,7 @@ class Policy:
 def policy_for(
     host: str, token: str | None, *, read_only: bool = False, names: tuple[str, ...] = ()
 ) -> Policy:
-    """The policy of a server bound to an address; other addresses than loopback demand a token.
+    """The policy for a server bound to an address; if that is not loopback, it needs a token.
 
     >>> policy_for("0.0.0.0", None)
     Traceback (most recent call last):
@@ -132,19 +133,19 @@ def is_loopback(host: str) -> bool:
 
 
 class RequestGuard:
-    """The checks, around an application."""
+    """An application wrapped in the checks."""
 
     def __init__(self, app: App, policy: Policy) -> None:
         self.app, self.policy = app, policy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request that fails a check; hand the others on."""
+        """Answer a request that fails a check with an error, and pass the others on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         headers: dict[str, str] = {}
         for name, value in scope["headers"]:
-            # Of what is given twice, a proxy may have looked at the other one.
+            # If a header is given twice, a proxy may have checked the other one.
             twice = name in (b"host", b"origin") and name.decode() in headers
             headers[name.decode("latin-1")] = "(twice)" if twice else value.decode("latin-1")
         answer = _dressed(send, scope["path"])
@@ -160,7 +161,7 @@ class RequestGuard:
                 await _refuse(answer, 408, "Time", f"a request's body has {seconds} to arrive")
                 return
             if body is None:
-                return  # whoever asked has gone; what came of the body is not what was meant
+                return  # the client has gone, and its body is incomplete
             if len(body) > LARGEST:
                 await _refuse(answer, *TOO_LARGE)
                 return
@@ -197,7 +198,7 @@ TOO_LARGE = (413, "Size", f"a request's body may have {LARGEST:,} bytes")
 
 
 async def _read(receive: Receive) -> bytes | None:
-    """A request's body, no more of it than shows that it is too large; None if it was cut off."""
+    """A request's body, read only until it is known to be too large; None if it was cut off."""
     body = bytearray()
     more = True
     while more and len(body) <= LARGEST:
@@ -210,7 +211,7 @@ async def _read(receive: Receive) -> bytes | None:
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """`receive` that gives a body which was read already, and then whatever comes."""
+    """A `receive` that first returns a body that has been read already."""
     given = False
 
     async def again() -> Message:
@@ -224,7 +225,7 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 
 def _dressed(send: Send, path: str) -> Send:
-    """`send` that adds the headers of every answer."""
+    """A `send` that adds the headers that every answer has."""
     extra = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
     if path.startswith("/api/"):
         extra.append((b"cache-control", b"no-store"))
@@ -243,6 +244,6 @@ async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
     if status == 401:
         headers.append((b"www-authenticate", b'Bearer realm="weft"'))
     if status == 408:
-        headers.append((b"connection", b"close"))  # the rest of the body is nobody's request
+        headers.append((b"connection", b"close"))  # the rest of the body is no request
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

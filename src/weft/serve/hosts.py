@@ -1,10 +1,10 @@
-"""Hosts as headers name them, read by a strict grammar.
+"""The hosts that headers name, parsed by a strict grammar.
 
     host   = name | IPv4 | "[" IPv6 "]", then optionally ":" and a port from 1 to 65535
     origin = "http://" host | "https://" host
 
-Parsers of addresses are made to find some host in almost any text: `evil@localhost` is localhost to
-them. What is compared with a list of names has to be nothing but a name.
+General URL parsers find a host in almost any text: to them, `evil@localhost` is localhost. Text
+that is compared with a list of names has to be a name and nothing else.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HOST = re.compile(
     rf"(?:(?P<name>{_LABEL}(?:\.{_LABEL})*\.?)|\[(?P<v6>[0-9a-f:.]+)\])(?::(?P<port>[1-9][0-9]{{0,4}}))?"
 )
 LONGEST = 255
-"""Characters of a host; names in DNS have fewer."""
+"""Most characters of a host; DNS names have fewer."""
 
 
 def read_host(text: str) -> Host | None:
@@ -30,7 +30,7 @@ def read_host(text: str) -> Host | None:
     >>> read_host("evil@localhost"), read_host("localhost:"), read_host("::1")
     (None, None, None)
     """
-    # Letters outside ASCII come first: the Kelvin sign in lower case is an ordinary k.
+    # Check for letters outside ASCII first: the Kelvin sign in lower case is an ordinary k.
     if len(text) > LONGEST or not text.isascii():
         return None
     found = _HOST.fullmatch(text.lower())
@@ -46,7 +46,7 @@ def read_host(text: str) -> Host | None:
 
 
 def read_origin(text: str) -> Host | None:
-    """The host of an Origin header; None if it is anything else than a scheme and a host.
+    """The host of an Origin header; None if it is not just a scheme and a host.
 
     >>> read_origin("http://localhost:8787"), read_origin("http://localhost/"), read_origin("null")
     (('localhost', 8787), None, None)
@@ -56,7 +56,7 @@ def read_origin(text: str) -> Host | None:
 
 
 def address_of(text: str) -> IPv4Address | IPv6Address | None:
-    """An IP address, or None if the text is none."""
+    """The IP address that a text is, or None."""
     try:
         return ip_address(text)
     except ValueError:
@@ -64,7 +64,7 @@ def address_of(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def known_name(text: str) -> str | None:
-    """A name or address that a server goes by, as hosts are compared; None if it is neither.
+    """A name or address of a server, normalised for comparison; None if it is neither.
 
     >>> known_name("Board.example"), known_name("[::0:1]"), known_name("::1"), known_name("a:80")
     ('board.example', '::1', '::1', None)

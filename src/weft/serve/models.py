@@ -9,11 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from weft.query.names import LONGEST
 
 SQL = 32_768
-"""Characters of SQL that are read."""
+"""Most characters of SQL in a request."""
 
 
 class ClientRequest(BaseModel):
-    """What a client sends; fields that are not known are refused."""
+    """The base of what clients send; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -30,7 +30,7 @@ class NewQuery(QueryText):
     """Queries to be added to the stream."""
 
     backfill: bool = False
-    """Answer open windows too, where slices are kept."""
+    """Also answer open windows whose slices are still in state."""
 
 
 class Place(BaseModel):
@@ -55,18 +55,18 @@ class Refusal(BaseModel):
 
 
 class Meta(BaseModel):
-    """What is served, and what may be done with it."""
+    """What this server shows, and what may be changed."""
 
     version: str
     source: Literal["job", "checkpoint", "plan"]
     name: str
     read_only: bool
     locked: bool
-    """Whether everything but this needs the token."""
+    """Whether every other request needs the token."""
     changes: bool
-    """Whether queries can be added, dropped and paused here at all."""
+    """Whether queries can be added, dropped and paused here."""
     why: str
-    """Why not, if not; empty otherwise."""
+    """Why they cannot; empty if they can."""
     time: str | None
     """The stream's time column."""
 
@@ -85,7 +85,7 @@ class QueryView(BaseModel):
     by: list[str]
     having: str | None
     lateness: str | int | None
-    """How much longer than the watermark says its windows stay open, as it may be given."""
+    """How long its windows stay open after the watermark has passed them, as a duration."""
     cost: float
     alone: float
     number: int | None
@@ -107,7 +107,7 @@ class CoverageNode(BaseModel):
 
 
 class TreeView(BaseModel):
-    """A tree: queries on one set of slices, or windows made from windows."""
+    """A tree: queries that share one set of slices, or windows computed from windows."""
 
     number: int
     queries: list[int]
@@ -116,14 +116,14 @@ class TreeView(BaseModel):
     cost: float
     unshared_cost: float
     cuts: list[tuple[int, int]]
-    """The slices' edges as progressions `(offset, step)`, none within another."""
+    """The slices' edges as progressions `(offset, step)`, without those that lie in another."""
     stores: list[int]
     """The stores that keep the slices of its queries in a running stream."""
     coverage: list[CoverageNode] | None
 
 
 class ChangeView(BaseModel):
-    """What the last change of plan did."""
+    """What the last change did to the plan."""
 
     number: int
     added: list[str]
@@ -131,7 +131,7 @@ class ChangeView(BaseModel):
     paused: list[str]
     resumed: list[str]
     moved: list[str]
-    """Queries that another store serves from now on."""
+    """Queries that are served by another store since the change."""
     cost_before: float
     cost_after: float
     trees_before: int
@@ -140,22 +140,22 @@ class ChangeView(BaseModel):
 
 
 class FailureView(BaseModel):
-    """A query that failed, and is answered no longer."""
+    """A query that failed and is no longer answered."""
 
     name: str
     batch: int
     message: str
     expression: str
-    """What of it failed, as its author wrote it; empty if that cannot be told."""
+    """The expression that failed, as its author wrote it; empty if unknown."""
 
 
 class PlanView(BaseModel):
-    """The plan with everything that a picture of it needs."""
+    """The plan with everything that is needed to draw it."""
 
     change: int
     axis: Literal["time", "integer"]
     unit: int
-    """Axis units per unit of rates: those of a second, or 1."""
+    """Axis units per unit of rates: microseconds in a second, or 1 on an integer axis."""
     rate: float
     strategy: str
     model: Literal["paper", "engine"]
@@ -171,7 +171,7 @@ class PlanView(BaseModel):
 
 
 class Live(BaseModel):
-    """How the stream is doing, as it last said."""
+    """How the stream is doing, by its last report."""
 
     state: Literal["running", "stopped", "failed", "new", "plan"]
     change: int
@@ -179,7 +179,7 @@ class Live(BaseModel):
     by: dict[str, Any] | None = None
     status: dict[str, Any] | None = None
     history: list[dict[str, Any]]
-    """The last micro-batches; `run` tells the runs of the stream apart."""
+    """The last micro-batches; `run` distinguishes the runs of the stream."""
     marks: list[dict[str, Any]] = []
     """The last changes, failures, starts and stops."""
 
@@ -191,7 +191,7 @@ class Joined(BaseModel):
     window: str
     tree: int
     joins: list[str]
-    """Queries that it would share slices with, the first of them."""
+    """The first of the queries that it would share slices with."""
     others: int
     """How many queries it would share with."""
     alone: float
@@ -209,8 +209,8 @@ class Preview(BaseModel):
     trees_after: int
     note: str
     needs: list[str] | None = None
-    """What the running stream would have to project: a restart. None: no stream runs, or it did
-    not say."""
+    """Expressions that the running stream does not project, so that it would restart. None: no
+    stream runs, or it did not say."""
 
 
 class Detail(BaseModel):
@@ -221,7 +221,7 @@ class Detail(BaseModel):
 
 
 class AnswerColumn(BaseModel):
-    """A column of answers."""
+    """A column of the answers."""
 
     name: str
     type: str
@@ -229,12 +229,12 @@ class AnswerColumn(BaseModel):
 
 
 class Answers(BaseModel):
-    """The latest answers of a query, oldest window first."""
+    """A query's latest answers, oldest window first."""
 
     query: str
     readable: bool
     reason: str
-    """Why there is nothing to read, if so."""
+    """Why there are no answers to read, if there are none."""
     slide: int
     columns: list[AnswerColumn]
     windows: list[tuple[int, int]]
@@ -250,11 +250,11 @@ class AsOfColumn(BaseModel):
 
 
 class AsOfAnswers(BaseModel):
-    """The answers to one window of a query, as a micro-batch left it."""
+    """A query's answers for one window, as of a micro-batch."""
 
     query: str
     batch: int
-    """The micro-batch: all rows up to it count, and no others."""
+    """The micro-batch: the answers count exactly the rows up to it."""
     open: bool
     """Whether more rows may come into the window."""
     window: tuple[int, int] | None
@@ -265,7 +265,7 @@ class AsOfAnswers(BaseModel):
     """Start and end of each row's window."""
     rows: list[list[Any]]
     groups: int
-    """How many rows there are; `rows` has at most as many as were asked for."""
+    """The number of rows in all; `rows` has at most as many as were requested."""
 
 
 class Done(BaseModel):
@@ -274,4 +274,4 @@ class Done(BaseModel):
     queries: list[str]
     done: Literal["added", "dropped", "paused", "resumed"]
     by: Literal["running", "stored"]
-    """By the running stream, or written for the next one that starts."""
+    """Whether the running stream made the change, or it was written for the next start."""

@@ -14,12 +14,12 @@ from weft.serve.models import Joined, Place, Preview
 from weft.serve.source import Snapshot
 
 NAMED = 12
-"""Of the queries that one would share with, so many are named."""
+"""The number of queries to name of those that a new query would share with."""
 _PLACE = re.compile(r"\(line (\d+), column (\d+)\)")
 
 
 def read_queries(sql: str, name: str | None, time: str | None, snapshot: Snapshot) -> list[Query]:
-    """The queries of a text that may be added to a plan: parsed, on its axis, with new names."""
+    """Parse queries to add to a plan, and check that they are on its axis and have new names."""
     queries = asked_queries(sql, time or "ts", name=name, files=False)
     axis = snapshot.plan.request.table.axis
     known = {name.lower() for name in snapshot.plan.request.names}
@@ -43,9 +43,9 @@ def _estimated(query: Query) -> Query:
 
 
 def preview(snapshot: Snapshot, queries: list[Query]) -> Preview:
-    """The plan with these queries beside the plan without."""
+    """Compare the plan with these queries to the plan without them."""
     now = snapshot.plan
-    # The session's zone is the stream's to know; for an estimate any will do.
+    # Only the stream knows the session's time zone; for an estimate any zone will do.
     then = now.add([_estimated(query) for query in queries])
     alone = query_costs(then)[1]
     labels = zip(now.request.names, now.labels, strict=True)

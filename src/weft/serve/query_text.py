@@ -1,4 +1,4 @@
-"""A query as the page shows it: as SQL, if there is SQL of it."""
+"""A query as the page shows it: as SQL, if it can be written in SQL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weft.query.window import Session
 
 
 def shown_sql(query: Query) -> str:
-    """The SQL of a query; of a statement, also what it makes of the answers.
+    """The SQL of a query; for a statement over answers, also that statement.
 
     >>> from weft.query.sql import parse_statement
     >>> most, = parse_statement("SELECT max(n) AS m FROM (SELECT window, k, count(*) AS n FROM t "
@@ -33,10 +33,10 @@ def shown_sql(query: Query) -> str:
                         for at, name in enumerate(query.finish.parts, start=1))  # fmt: skip
         answers = write_query(plain, _dialect(query))
         return f"-- weft_answers_0 are the answers of\n{answers};\n{parts}\n{query.finish.sql}"
-    except QueryError:  # calendar windows, which no dialect has as a function
+    except QueryError:  # calendar windows, for which no dialect has a function
         return f"-- {query!r}".replace("\n", "\n-- ")
 
 
 def _dialect(query: Query) -> DialectName:
-    """Spark SQL, but for sessions with a maximum, which Azure Stream Analytics alone has."""
+    """Spark SQL, except for sessions with a maximum, which only Azure Stream Analytics has."""
     return "asa" if isinstance(query.window, Session) and query.window.maximum else "spark"

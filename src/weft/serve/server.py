@@ -15,13 +15,13 @@ from weft.serve.guard import App
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens before anybody is told of it."""
+    """A socket that already listens when its address is announced."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = socket.socket(family)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host, port))
-        listening.listen(QUEUE)  # whoever is told may come at once, and waits until it is served
+        listening.listen(QUEUE)  # clients may connect from now on, and wait until they are served
     except OSError as error:
         listening.close()
         raise EngineError(
@@ -31,7 +31,7 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """A server that says when it is told to stop: pages that listen never hang up first."""
+    """A server that reports when it has to stop, because pages that listen never hang up first."""
 
     def __init__(self, config: uvicorn.Config, stopping: threading.Event) -> None:
         super().__init__(config)
@@ -41,8 +41,8 @@ class Server(uvicorn.Server):
         """Begin to serve."""
         await super().startup(sockets)
         for listening in sockets or ():
-            # The loop takes the number of connections that it accepts at once for the length of
-            # the kernel's queue too, which would make the clients behind them wait for seconds.
+            # asyncio uses the number of connections that it accepts at once also as the length of
+            # the kernel's queue; with a short queue, further clients would wait for seconds.
             listening.listen(QUEUE)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
@@ -58,9 +58,9 @@ def make_server(
     config = uvicorn.Config(
         app,
         log_level="warning",
-        access_log=False,  # requests may be frequent, and are nobody's business
+        access_log=False,  # requests may be frequent, and may be confidential
         server_header=False,
-        # Its own limit on connections answers 503 to everybody once it is reached.
+        # Once uvicorn's own limit on connections is reached, it answers 503 to everybody.
         http=limited(limits or ConnectionLimits()),
         limit_concurrency=None,
         backlog=AT_ONCE,
@@ -75,7 +75,7 @@ def make_server(
 def run_server(
     app: App, host: str, port: int, ready: Callable[[str], None], stopping: threading.Event
 ) -> None:
-    """Serve on an address; `ready` is told the page's address once it answers there."""
+    """Serve on an address; once the page can be loaded, `ready` is called with its URL."""
     listening = bound(host, port)
     shown = f"[{host}]" if ":" in host else host
     server = make_server(app, stopping)

@@ -1,4 +1,4 @@
-"""What a dashboard looks at: a job, a checkpoint or a stored plan, opened by its name."""
+"""What a dashboard shows: a job, a checkpoint or a stored plan, opened by its path."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from weft.stream.catalogue import Catalogue, Entry
 
 Kind = Literal["job", "checkpoint", "plan"]
 MOST = 20_000
-"""Queries that a page is given; a plan of more is better looked at with `weft explain`."""
+"""Most queries of a plan that the page shows; `weft explain` shows larger plans."""
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The plan as of one change, and the catalogue that it is from, if there is one."""
+    """The plan as of one change, and the catalogue that it comes from, if there is one."""
 
     change: int
     plan: Plan
@@ -34,7 +34,7 @@ class Snapshot:
 
 
 class ApiSource(Protocol):
-    """What the API needs of whatever is looked at."""
+    """What the API needs to know about a job, a checkpoint or a stored plan."""
 
     kind: Kind
     name: str
@@ -53,7 +53,7 @@ class ApiSource(Protocol):
 
 
 class PlanSource:
-    """A plan in a file, as `weft plan --json` or `Plan.to_dict` writes it. It never changes."""
+    """A plan in a file, as written by `weft plan --json` or `Plan.to_dict`. It never changes."""
 
     kind: Kind = "plan"
 
@@ -85,7 +85,7 @@ class PlanSource:
 
 
 def open_source(target: str) -> ApiSource:
-    """A job file, the folder of a checkpoint or a stored plan, told apart by looking at it."""
+    """Open a job file, the folder of a checkpoint or a stored plan, whichever the path is."""
     from weft.job.reading import is_job, load_job
     from weft.job.streams import as_stream
     from weft.serve.stream import StreamSource
@@ -109,7 +109,7 @@ def open_source(target: str) -> ApiSource:
 
 
 def check_size(plan: Plan) -> None:
-    """Refuse a plan that no page could show."""
+    """Refuse a plan that is too large for a page to show."""
     if len(plan.labels) > MOST:
         raise PlanError(
             f"the plan has {len(plan.labels):,} queries, and the page shows up to {MOST:,}: "

@@ -1,4 +1,4 @@
-"""A stream seen through its checkpoint: its catalogue, its heartbeat, and what it last posted."""
+"""A stream, read through its checkpoint: its catalogue, its heartbeat and its last report."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from weft.job.model import Job
 
 FRESH = 0.5
-"""Seconds for which what was read is handed to other readers too."""
+"""Seconds for which what was read is cached for other readers."""
 
 
 class StreamSource:
     """The stream of a job, or of a checkpoint alone.
 
-    A job whose stream has never been started shows the plan that it would start with, and the
-    stream's own from the moment that there is one.
+    If the stream of a job has never been started, this shows the plan that it would start with;
+    after the first start, it shows the stream's actual plan.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class StreamSource:
         self.snapshot()
 
     def snapshot(self) -> Snapshot:
-        """The plan that runs; of a job that was never started, the one that it would start with."""
+        """The current plan; for a job that was never started, the one that it would start with."""
         with self._lock:
             numbers = self._changes()
             return self._read(numbers[-1]) if numbers else self._would_start()
@@ -59,7 +59,7 @@ class StreamSource:
             return self._read(numbers[-2]) if len(numbers) > 1 else None
 
     def forget(self) -> None:
-        """Look anew at the next call: something was changed from here."""
+        """Forget what was read, because this server has changed the stream."""
         with self._lock:
             self._numbers = (float("-inf"), [])
             self._live = (float("-inf"), {})
@@ -78,7 +78,7 @@ class StreamSource:
             plan = catalogue.planned
             check_size(plan)
             newest = sorted(self._known)[-1:]
-            self._known = {one: self._known[one] for one in newest}  # this one and that before
+            self._known = {one: self._known[one] for one in newest}  # this one and the one before
             self._known[number] = Snapshot(number, plan, catalogue)
         return self._known[number]
 
@@ -92,7 +92,7 @@ class StreamSource:
         return self._intended
 
     def live(self) -> dict[str, Any]:
-        """`state` is running, stopped, failed or new; with it what the stream last posted."""
+        """`state` (running, stopped, failed or new), with the stream's last report."""
         with self._lock:
             read, told = self._live
             if time.monotonic() - read > FRESH:
@@ -120,7 +120,7 @@ class StreamSource:
         return bool(self.live()["state"] == "running")
 
     def sink(self) -> dict[str, Any] | None:
-        """Where answers go: as the stream said when it ran, or else as its job says."""
+        """Where answers go, as the stream reported when it ran, or otherwise as its job says."""
         told = self.live().get("sink")
         if told is not None:
             return dict(told)

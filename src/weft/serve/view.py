@@ -1,4 +1,4 @@
-"""A plan as the page draws it: trees, threads, cuts, coverage, costs and the last change."""
+"""A plan in the form that the page draws: trees, threads, edges, coverage, costs, last change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from weft.serve.source import Snapshot
 
 
 def plan_view(snapshot: Snapshot, before: Snapshot | None = None) -> PlanView:
-    """The whole plan, and what the last change did if the plan before it is known."""
+    """The whole plan, and what the last change did, if the previous plan is known."""
     plan = snapshot.plan
     options, costs = plan.request.options, plan.costs
     return PlanView(
@@ -103,7 +103,7 @@ def _tree(snapshot: Snapshot, tree: Tree) -> TreeView:
 
 
 def cuts(tree: Tree) -> list[tuple[int, int]]:
-    """The tree's edges as progressions, none of them within another."""
+    """The tree's edges as progressions, without those that lie in another."""
     edges = TreeEdges.of_windows(dict.fromkeys(tree.table))
     return list(zip(edges.offset.tolist(), edges.step.tolist(), strict=True))
 
@@ -132,7 +132,7 @@ def _coverage(plan: Plan, tree: Tree) -> list[CoverageNode] | None:
 
 
 def change_view(before: Snapshot, after: Snapshot) -> ChangeView:
-    """What a change did: who came and went, who is served by another store, and the price."""
+    """What a change did: queries added, dropped and moved to another store, and the new cost."""
     old, new = before.entries, after.entries
     both = [name for name in new if name in old and new[name].number == old[name].number]
 

@@ -114,7 +114,7 @@ def source_frame(spark: SparkSession, job: Job, *, streaming: bool) -> DataFrame
 def history_frame(spark: SparkSession, job: Job, history: SourceSpec) -> DataFrame:
     """The rows before a stream's own; the default for their schema is the source's."""
     if any(query.source and query.source.relation for query in job.queries):
-        message = ": goes with queries over one table as it is, and not over a join or a subquery"
+        message = ": is supported for queries over one table, not over a join or a subquery"
         raise JobError(job.at(("history",), message))
     spec = replace(history, schema=history.schema or job.source.schema, time=job.source.time)
     return source_frame(spark, job.on(spec), streaming=False)
@@ -136,7 +136,7 @@ def _messages(frame: DataFrame, job: Job, schema: T.StructType | None) -> DataFr
 def _with_connectors(job: Job, settings: dict[str, str]) -> dict[str, str]:
     """The job's settings with those of its connectors; fetches their jars."""
     if "spark.remote" in settings:
-        message = ": with spark.remote, connectors are the server's, which has to be started so"
+        message = ": with spark.remote, start the server itself with these connectors"
         raise JobError(job.at(("connectors",), message))
     try:
         found = connectors.settings(job.connectors)

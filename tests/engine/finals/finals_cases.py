@@ -1,4 +1,4 @@
-"""Aggregates to try the structures with, random partials of them, and how partials compare."""
+"""Aggregates to test the structures with, random partials of them, and their comparison."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Case:
         return [_type_of(component, self.arguments) for component in self.monoid.components]
 
     def partials(self) -> st.SearchStrategy[tuple[Any, ...]]:
-        """Partials of up to three rows, nulls among them."""
+        """Partials of up to three rows, some of them null."""
         value = st.none() | self.values
         rows = st.lists(st.tuples(*[value] * len(self.arguments)), max_size=3)
         return rows.map(lambda given: self.monoid.fold(*(self.monoid.lift(*row) for row in given)))
@@ -69,7 +69,7 @@ class Case:
 
 
 def _listed(value: Any, kind: pa.DataType) -> Any:
-    """Tuples as Arrow takes them: lists, or structs by name."""
+    """Tuples in a form that Arrow accepts: lists, or structs by name."""
     if not isinstance(value, tuple):
         return value
     if pa.types.is_struct(kind):
@@ -151,7 +151,7 @@ CASES: list[Case] = [
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two partials are one: NaN is itself, -0.0 is 0.0, doubles to nine digits."""
+    """Whether two partials are equal: NaN equals NaN, -0.0 equals 0.0, doubles to nine digits."""
     a, b = (tuple(value.values()) if isinstance(value, dict) else value for value in (a, b))
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return len(a) == len(b) and all(map(same, a, b))

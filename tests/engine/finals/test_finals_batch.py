@@ -1,4 +1,4 @@
-"""Whole batches against the definition: every window instance of every key, folded."""
+"""Whole batches compared with the definition, a fold over every window instance of every key."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOTAL = bind(Part("sum", ("x",)), [pa.int64()])
 
 
 def collected(found: Any) -> dict[tuple[int, int, int], list[Any]]:
-    """Answers by ask, key and window start; none may come twice."""
+    """Answers by request, key and window start; none may be repeated."""
     answers: dict[tuple[int, int, int], list[Any]] = {}
     for some in found:
         columns = [rows(part) for part in some.parts]
@@ -41,7 +41,7 @@ def by_definition(
     partials: list[list[Any]],
     asks: list[WindowRequest],
 ) -> dict[tuple[int, int, int], list[Any]]:
-    """Each slice goes to every instance that holds its start; each instance is folded."""
+    """Each slice is assigned to every instance that contains its start; instances are folded."""
     members: dict[tuple[int, int, int], list[int]] = {}
     for number, ask in enumerate(asks):
         for row, (key, position) in enumerate(slices):
@@ -110,7 +110,7 @@ def test_every_instance_of_every_key_is_folded(workload: Any, structure: str) ->
 @pytest.mark.parametrize("indexed", [False, True])
 @pytest.mark.parametrize(("range_", "slide"), [(60, 60), (600, 10), (7, 3), (3, 7), (500, 1)])
 def test_instances_by_walking_and_by_index(range_: int, slide: int, indexed: bool) -> None:
-    """Many keys of very different length, clusters and gaps, negative times."""
+    """Many keys of very different lengths, with clusters, gaps and negative times."""
     rng = np.random.default_rng(1)
     keys, positions = [], []
     for key in range(40):
@@ -133,7 +133,7 @@ def test_instances_by_walking_and_by_index(range_: int, slide: int, indexed: boo
     inside = layout.position[found.low] >= found.start
     inside &= layout.position[found.high - 1] < ends
     assert inside.all()
-    # Nothing is left out: each slice lies in as many instances as the windows that hold it.
+    # No slice is left out: each is counted in as many instances as there are windows with it.
     counted = np.zeros(len(layout) + 1, dtype=np.int64)
     np.add.at(counted, found.low, 1)
     np.add.at(counted, found.high, -1)

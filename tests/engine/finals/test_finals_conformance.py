@@ -1,4 +1,4 @@
-"""Every structure gives what folding gives, whatever is done to it in whatever order."""
+"""Every structure gives the same answers as folding, for any sequence of operations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXT = st.sampled_from("abcdefgh").map(lambda letter: (letter,))
 
 
 def steps(partials: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[Any, ...]]]:
-    """What is done to a structure: mostly slides, so that windows fill and rings wrap."""
+    """Operations on a structure: mostly slides, so that windows fill up and rings wrap around."""
     share = st.floats(0, 1)
     slide = st.tuples(st.just("slide"), partials)
     return st.lists(
@@ -41,7 +41,7 @@ def steps(partials: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[Any,
 def check(
     name: str, monoid: Monoid, script: list[tuple[Any, ...]], window: int, first: int
 ) -> None:
-    """Do the steps to a structure and to a plain list, and compare every answer."""
+    """Apply the steps to a structure and to a plain list, and compare every answer."""
     final = make(name, monoid, capacity=max(1, window - 1), first=first)
     held: dict[int, Any] = {}
     for step in script:
@@ -86,7 +86,7 @@ def test_every_structure_serves_every_aggregate_that_it_may(
     floating_sum = case.part.kind == "sum" and pa.types.is_floating(case.arguments[0])
     for name in servers(monoid.laws):
         if name == "subtract" and floating_sum:
-            continue  # the monoid's law is of exact numbers
+            continue  # the monoid's law holds for exact numbers only
         check(name, monoid, script, window, first)
 
 

@@ -1,4 +1,4 @@
-"""Operations per slide and peak space, counted, against the papers' Table 1 and ours."""
+"""Counted operations per slide and peak space, compared with the papers' Table 1 and ours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WINDOWS = (8, 16, 64, 256)
 
 
 def run(final: Final, counting: Counting, window: int, slides: int, ranges: list[int]) -> list[int]:
-    """Operations of each slide once the window is full; every range asked for, longest first."""
+    """Operations of each slide once the window is full; all ranges are asked, longest first."""
     spent = []
     for value in range(window + slides):
         before = counting.operations
@@ -101,7 +101,7 @@ class TestEveryRange:
 
     @pytest.mark.parametrize("name", ["flatfat", "bint"])
     def test_trees_take_n_log_n(self, name: str, n: int) -> None:
-        # The paper's exact count, by its own way of splitting ranges: ours may be smaller.
+        # The paper's exact count, for its own way of splitting ranges; ours may be smaller.
         exact = n * log2(n) - 1.5 * n + 2.5 * log2(n) + 2.5
         spent, _ = every(name, n, 2 * n)
         assert n * log2(n) / 3 < sum(spent) / len(spent) <= min(exact, n * log2(n))

@@ -1,4 +1,4 @@
-"""Keys that come and go in one matrix, against every key on its own."""
+"""Keys that appear and disappear in one matrix, compared with each key separately."""
 
 from __future__ import annotations
 

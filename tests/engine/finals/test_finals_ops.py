@@ -1,4 +1,4 @@
-"""Vectorised operations give, row by row, what the monoids give."""
+"""Vectorised operations give the same results as the monoids, row by row."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_combine_is_the_monoids(case: Case, data: st.DataObject) -> None:
     a, b = op.encode(case.arrays(older)), op.encode(case.arrays(newer))
     combined = rows(op.decode(op.combine(a, b)))
     assert all(map(same, combined, [monoid.combine(x, y) for x, y in pairs]))
-    # What goes in comes out, through storage too, and the identity is neutral.
+    # Encoding and storing preserve values, and the identity is neutral.
     for kept in (a, op.unpack(op.pack(a)), op.combine(a, op.blank(len(older)))):
         assert all(map(same, rows(op.decode(kept)), older))
     if older:

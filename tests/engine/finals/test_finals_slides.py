@@ -1,4 +1,4 @@
-"""Compiled batches of slides against the naive structure stepped through in Python."""
+"""Compiled batches of slides, compared with the naive structure run step by step in Python."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from weft.algebra.part import Part
 from weft.engine.finals import STRUCTURES, Final, make, servers
 from weft.errors import FinalsError
 
-# Few, because every loop is compiled for each: 128-bit sums, doubles with NaN, a joint partial, and
-# one of which the order of operands shows. What the others do is told by the tests of the tags.
+# Few cases, because every loop is compiled for each: 128-bit sums, doubles with NaN, a joint
+# partial, and one whose result shows the order of operands. The tests of the tags cover the others.
 WANTED = ("sum-int64", "max-double", "moments-double", "last-double")
 COMPILED = [case for case in CASES if str(case) in WANTED]
 
@@ -55,7 +55,7 @@ def test_one_range_in_several_calls_with_late_partials(case: Case, data: st.Data
         many = data.draw(st.integers(0, 25))
         x = columns_of(case, op, data.draw, (many,))
         counts: Any = window
-        if many and data.draw(st.booleans()):  # uneven edges: starts never go back
+        if many and data.draw(st.booleans()):  # uneven edges: starts never decrease
             drawn = []
             for _ in range(many):
                 grown = min(count + 1, window)

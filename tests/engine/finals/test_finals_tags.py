@@ -1,4 +1,4 @@
-"""Every compiled operation on single partials against the same operation on columns."""
+"""Every compiled operation on single partials, compared with the same operation on columns."""
 
 from __future__ import annotations
 

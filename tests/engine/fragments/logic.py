@@ -1,4 +1,4 @@
-"""Predicates that know their own answer: SQL beside Spark's three-valued logic in Python."""
+"""Predicates with known results: SQL, and the same in Python by Spark's three-valued logic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Truth = bool | None
 
 @dataclass(frozen=True)
 class Known:
-    """A predicate in SQL and what it is for a row."""
+    """A predicate in SQL, and a function that gives its value for a row."""
 
     sql: str
     of: Callable[[Row], Truth]
@@ -59,7 +59,7 @@ COMPARE = {
 
 
 def ordered(value: Any) -> Any:
-    """A value as Spark orders it: NaN after every other number."""
+    """A value's position in Spark's order: NaN comes after every other number."""
     return (value != value, 0 if value != value else value)
 
 
@@ -95,7 +95,7 @@ CONSTANTS: dict[str, list[tuple[str, Any]]] = {
     "d": [("-1.5", -1.5), ("0", 0), ("0.0D", 0.0), ("2.5", 2.5), ("1e3", 1000.0), ("7", 7)],
     "s": [("'a'", "a"), ("'b'", "b"), ("''", ""), ("'é'", "é"), ("'zz'", "zz")],
 }
-"""By column: constants in SQL and in Python."""
+"""For each column, constants in SQL and in Python."""
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""Where constants cut: each value on the side on which Spark's comparison puts it."""
+"""The boundary of a constant: each value is on the side that Spark's comparison says."""
 
 from __future__ import annotations
 

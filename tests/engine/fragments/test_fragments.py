@@ -35,7 +35,7 @@ def plan_of(asked: Sequence[str | None], **limits: int) -> FragmentPlan:
 
 
 def values(plan: FragmentPlan, known: dict[str, Known]) -> list[pa.Array]:
-    """What Spark would compute: columns, and opaque conditions by their Python meaning."""
+    """The values that Spark would compute: columns, and opaque conditions evaluated in Python."""
     found = []
     for atom in plan.atoms.values():
         if atom.sql in COLUMNS:

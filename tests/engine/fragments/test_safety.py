@@ -1,4 +1,4 @@
-"""What can fail, and that it is evaluated in Spark's order."""
+"""Which expressions can fail, and that these are evaluated in Spark's order."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TYPES = {
     "f": "boolean",
     "a": "date",
     "t": "timestamp",
-    # What Spark would say of expressions.
+    # The types that Spark would give expressions.
     "upper(s)": "string",
     "length(s)": "int",
     "abs(d)": "double",

@@ -1,4 +1,4 @@
-"""Distinct values counted in ranges that ascend, against sets."""
+"""Counts of distinct values in ascending ranges, compared with sets."""
 
 from __future__ import annotations
 

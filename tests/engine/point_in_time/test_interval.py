@@ -29,7 +29,7 @@ def test_a_delay_moves_both_ends():
 
 
 def test_by_slide_it_is_the_latest_window_that_has_closed():
-    """Windows [1, 6), [4, 9), [7, 12), ...: one that ends at the instant has closed."""
+    """Windows [1, 6), [4, 9), [7, 12), ...; a window that ends at the instant has closed."""
     interval = Interval(range=5, slide=3, phase=1 + 5)
     assert edges(interval, 8, 9, 10, 11, 12) == [(1, 6), (4, 9), (4, 9), (4, 9), (7, 12)]
 
@@ -88,7 +88,7 @@ def test_first_rows_are_those_of_a_search_key_by_key(data):
 
 @pytest.mark.parametrize("slide", [None, 4])
 def test_the_same_edges_of_two_intervals_are_equal(slide):
-    """So that they are looked up once."""
+    """This matters because equal edges are looked up once."""
     short, long = (Interval(range_, 1, slide, 3) for range_ in (5, 9))
     assert short.end == long.end
     assert short.start != long.start

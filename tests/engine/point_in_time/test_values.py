@@ -1,4 +1,4 @@
-"""Values at instants against the definition: each interval's rows folded by their monoid."""
+"""Values at instants, compared with the definition: each interval's rows folded by the monoid."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def spine_of(random: np.random.Generator, size: int) -> pa.Table:
 def program_of(
     table: pa.Table, keys: int, plan: FragmentPlan | None, *, counted: bool = False
 ) -> SpineProgram:
-    """All parts over all intervals; of sets the sizes alone, if so asked."""
+    """A program of all parts over all intervals; optionally with only the sizes of sets."""
     parts = []
     for at, (part, arguments, where) in enumerate(PARTS):
         sizes = counted and part.kind == "set"
@@ -102,7 +102,7 @@ def takes(predicate: int | None, row: dict[str, Any]) -> bool:
 
 
 def defined(rows: list[dict[str, Any]], program: SpineProgram, asked: dict[str, Any]) -> list[Any]:
-    """Every part of every target for a row of the spine, by definition."""
+    """Every part of every target for a row of the spine, computed by definition."""
     found = []
     names = program.key_columns
     for target in program.targets:
@@ -129,7 +129,7 @@ def defined(rows: list[dict[str, Any]], program: SpineProgram, asked: dict[str, 
 
 
 def plain(part: Part, partial: Sequence[Any]) -> Any:
-    """A partial as it is compared: floats to nine places, lists in no order, sketches by value."""
+    """A partial in a form to compare: floats to nine places, lists sorted, sketches by value."""
     if part.kind == "hll":
         return estimate_distinct(tuple(partial))
     values = []

@@ -1,4 +1,4 @@
-"""Edges: brute force over every instant is the oracle."""
+"""Edges, compared with brute force over every instant."""
 
 from __future__ import annotations
 

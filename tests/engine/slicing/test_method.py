@@ -1,4 +1,4 @@
-"""The choice of a way to slice follows its costs and says why."""
+"""The choice of a slicing method follows the costs and says why."""
 
 from __future__ import annotations
 

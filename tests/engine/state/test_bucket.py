@@ -1,4 +1,4 @@
-"""A bucket over a simulated stream, without Spark: closed windows against plain definitions."""
+"""A bucket over a simulated stream, without Spark: closed windows match plain definitions."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def rows_table(rows: list[tuple[int, str, int]], buckets: int) -> pa.RecordBatch
 
 
 class Stream:
-    """A stream of micro-batches through every bucket, with the watermark `delay` behind."""
+    """A stream of micro-batches through all buckets, with a watermark delay of `delay`."""
 
     def __init__(self, plan: Program, delay: int) -> None:
         self.plan, self.delay = plan, delay
@@ -134,7 +134,7 @@ class Stream:
 
 
 class Definition:
-    """The same by definition: a window takes a row until it is closed."""
+    """The same by definition: a window accepts rows until it is closed."""
 
     def __init__(self, plan: Program, delay: int) -> None:
         self.plan, self.delay, self.watermark, self.closed = plan, delay, 0, 0
@@ -241,7 +241,7 @@ def test_pieces_too_large_are_cut_smaller(monkeypatch):
 
 @pytest.mark.parametrize("finals", ["auto", "blocks", *STRUCTURES])
 def test_a_backfilled_query_joins_a_structure_that_begins_later(finals):
-    """The slices are there for another predicate; those that it joins began without them."""
+    """Another predicate has kept the slices; the structure began without them."""
     old = [
         service(9, 200, 10, predicate=3),
         service(1, 100, 10, since=1000),

@@ -1,4 +1,4 @@
-"""Windows of several latenesses in one tree: each as by itself, with so much more delay."""
+"""Queries with different lateness in one tree: each as if alone, with that much more delay."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SITUATIONS = {
 
 
 class Alone:
-    """Every query by itself, by definition: its lateness is that much more delay."""
+    """Each query separately, by definition: its lateness adds to the watermark's delay."""
 
     def __init__(self, services: list[QueryWindows], delay: int = DELAY) -> None:
         self.each = [
@@ -60,7 +60,7 @@ class Alone:
 
     @property
     def changing(self) -> dict[tuple[int, int, str], tuple[int, int]]:
-        """What update mode has said last of every window: the open ones too."""
+        """The latest answer of update mode for every window, including open ones."""
         still = {p: (sum(v), len(v)) for one in self.each for p, v in one.open.items()}
         return self.answers | still
 
@@ -139,7 +139,7 @@ def trees(draw: st.DrawFn) -> list[QueryWindows]:
 
 @st.composite
 def late_rows(draw: st.DrawFn) -> list[list[Row]]:
-    """Micro-batches at an uneven pace, with rows behind it by anything up to 160."""
+    """Micro-batches at an uneven pace, with rows up to 160 behind it."""
     now, made = 0, []
     row = st.tuples(st.integers(-160, 10), st.sampled_from("abc"), st.integers(-9, 20))
     for _ in range(draw(st.integers(3, 12))):

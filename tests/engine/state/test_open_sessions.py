@@ -1,4 +1,4 @@
-"""Sessions of a bucket over a simulated stream, without Spark, against their plain definition."""
+"""Sessions of a bucket over a simulated stream, without Spark; they match the plain definition."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def program(services: list[QueryWindows], buckets: int = 2) -> Program:
 
 
 class Stream(Slices):
-    """A stream of micro-batches through every bucket; its answers are sessions."""
+    """A stream of micro-batches through all buckets, whose answers are sessions."""
 
     def __init__(self, plan: Program, delay: int) -> None:
         super().__init__(plan, delay)
@@ -78,7 +78,7 @@ class Stream(Slices):
 
 
 class Definition:
-    """As Spark has it: rows, sessions that are open, the watermark of this batch and the last."""
+    """Sessions by Spark's rules: open sessions, the watermarks of this batch and of the last."""
 
     def __init__(self, plan: Program, delay: int) -> None:
         self.plan, self.delay, self.watermark, self.before = plan, delay, 0, 0
@@ -138,7 +138,7 @@ def same(plan: Program, fed: list[list[tuple[int, str, int]]], delay: int) -> No
         definition.run(rows)
         assert sorted(stream.answers, key=repr) == sorted(definition.answers, key=repr)
         assert stream.late == definition.late
-    for state in stream.states:  # nothing is left but the last row, which nothing has closed
+    for state in stream.states:  # only the last row is left, because no later row closes it
         kept = Bucket(plan, state).index.sessions.values()
         assert all(known["stretches"] == 1 for known in kept)
 
@@ -168,7 +168,7 @@ def test_random_rows_make_the_sessions_of_the_definition(gaps, fed, delay, predi
 
 
 def test_gaps_come_and_go_while_sessions_are_open():
-    """A query that comes begins with later rows; one that goes leaves the others as they were."""
+    """An added query begins with later rows; dropping one leaves the others unchanged."""
     first, second = sessions(1, 30), sessions(2, 10, since=101)
     stream, definition = Stream(program([first]), 0), Definition(program([first]), 0)
     fed = [[(90, "a", 1)], [(100, "a", 2)], [(105, "a", 4), (112, "a", 8)], [(400, "b", 1)], [], []]
@@ -185,7 +185,7 @@ def test_gaps_come_and_go_while_sessions_are_open():
 
 @pytest.mark.parametrize("last", [[(41, "a", 8)], []])
 def test_the_largest_gap_goes_while_it_alone_is_open(last):
-    """What was kept for it alone is let go of, whether rows come or not."""
+    """The state that only it needed is freed, whether or not rows arrive."""
     small, large = sessions(1, 10), sessions(2, 100)
     stream = Stream(program([small, large], buckets=1), 0)
     for rows in ([(5, "a", 1)], [(30, "b", 2)], [(40, "a", 4)]):

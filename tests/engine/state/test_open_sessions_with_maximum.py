@@ -1,4 +1,4 @@
-"""Sessions with a maximum over a simulated stream, without Spark, against a small model."""
+"""Sessions with a maximum over a simulated stream, without Spark, compared with a small model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = list[tuple[int, str, int]]
 
 
 class Model:
-    """Rows that no answer has had yet; those of a group in order of time make its sessions."""
+    """Rows that are in no answer yet; a group's rows in order of time make its sessions."""
 
     def __init__(self, plan: Program, delay: int) -> None:
         self.plan, self.delay, self.watermark, self.before = plan, delay, 0, 0
@@ -70,7 +70,7 @@ def cap(start: int, maximum: int) -> int:
 def chain(
     rows: list[tuple[int, int]], gap: int, maximum: int, checked: int | None = None
 ) -> list[tuple[int, list[tuple[int, int]]]]:
-    """The sessions of rows: where each starts, and its rows."""
+    """The sessions of some rows: the start of each, and its rows."""
     found: list[tuple[int, list[tuple[int, int]]]] = []
     for row in sorted(rows):
         at = row[0]
@@ -94,7 +94,7 @@ def split(services: list[QueryWindows]) -> tuple[list[QueryWindows], list[QueryW
 
 
 def same(services: list[QueryWindows], fed: list[Rows], delay: int) -> None:
-    """Every micro-batch opens the state anew, so that each is a restart."""
+    """Compare all answers. Every micro-batch loads the state again, like a restart."""
     buckets = 1 if any(not service.keys for service in services) else 2
     plan = program(services, buckets)
     capped, plain = split(services)
@@ -107,7 +107,7 @@ def same(services: list[QueryWindows], fed: list[Rows], delay: int) -> None:
         expected = [answer for model in models for answer in model.answers]
         assert sorted(stream.answers, key=repr) == sorted(expected, key=repr)
         assert stream.late == {**models[0].late, **models[1].late}
-    for state in stream.states:  # nothing is left but the last row, which nothing has closed
+    for state in stream.states:  # only the last row is left, because no later row closes it
         kept = Bucket(plan, state).index.sessions.values()
         assert all(known["stretches"] == 1 for known in kept)
 
@@ -118,7 +118,7 @@ ASKED = st.tuples(
 
 
 def services_of(asked):
-    """The sessions that were drawn, numbered from one."""
+    """Services for the drawn sessions, numbered from one."""
     return [
         sessions(
             at,
@@ -143,7 +143,7 @@ def test_random_rows_make_the_sessions_of_the_model(asked, fed, delay):
 
 
 def test_rows_in_order_make_the_sessions_of_a_batch():
-    """However they are fed: nothing is late, so the answers are those over all rows at once."""
+    """However rows are split into batches: none is late, so answers are those over all rows."""
     random = np.random.default_rng(7)
     times = np.sort(random.integers(0, 2200, 600)).tolist()
     rows = [(int(t), str(random.choice(["a", "b"])), int(random.integers(0, 9))) for t in times]
@@ -167,7 +167,7 @@ def test_rows_in_order_make_the_sessions_of_a_batch():
 
 
 def test_a_query_that_comes_later_begins_its_own_sessions():
-    """Where a session ends depends on its first row, so those before its time are not its own."""
+    """A session's end depends on its first row, so a new query cannot use earlier sessions."""
     first, second = sessions(1, 10, maximum=20), sessions(2, 10, maximum=20, since=41)
     stream = Stream(program([first]), 0)
     stream.run([(t, "a", 1) for t in range(23, 41, 3)])
@@ -191,7 +191,7 @@ def test_a_late_row_begins_a_session_that_goes_on():
 
 
 def test_rows_that_come_after_a_check_go_on_where_the_session_ended():
-    """Also if the session was answered before they came."""
+    """This holds even if the session was answered before the rows arrived."""
     stream = Stream(program([sessions(1, 10, maximum=20)], buckets=1), 0)
     for rows in ([(t, "a", 1) for t in (3, 12, 21, 30, 39)], [(41, "b", 1)], []):
         stream.run(rows)
@@ -218,7 +218,7 @@ def test_open_sessions_are_answered_as_if_no_more_rows_came():
 
 
 def test_lanes_without_a_maximum_keep_their_names():
-    """What older checkpoints hold is found under them."""
+    """The state in older checkpoints is stored under these names."""
     asked = [sessions(1, 10), sessions(2, 30), sessions(3, 10, maximum=20)]
     (tree,) = program([*asked, replace(asked[2], query=4, since=5)]).stores
     names = [sessions_name(tree, lane) for lane in session_lanes(tree)]
@@ -236,7 +236,7 @@ def test_state_is_not_read_before_the_next_multiple():
 
 
 def still_open(stream: Stream, query: int) -> list[tuple]:
-    """The open sessions of a query, as `weft ask` reads them."""
+    """A query's open sessions, as `weft ask` reads them."""
     bucket = Bucket(reading_program(stream.plan, (query,)), ReadOnly(stream.states[0]))
     found: list[tuple] = []
     for some in open_sessions(bucket):
@@ -266,9 +266,9 @@ STEPS = st.lists(
 def test_closed_and_open_sessions_are_those_of_a_batch_if_no_row_is_late(
     asked, fed, delay, comes, goes
 ):
-    """After every micro-batch, as `weft ask` has them; while queries come and go.
+    """Check after every micro-batch, as `weft ask` reads them; queries are added and dropped.
 
-    `comes` says with which micro-batch all queries come once more, `goes` with which one goes.
+    At micro-batch `comes` all queries are added once more; at `goes` one of them is dropped.
     """
     services = services_of(asked)
     stream, seen, since = Stream(program(services, buckets=1), delay), [], -FAR

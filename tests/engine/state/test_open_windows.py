@@ -1,4 +1,4 @@
-"""Open windows of a simulated stream, read after every micro-batch, against plain definitions."""
+"""Open windows of a simulated stream, read after each micro-batch, match plain definitions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(stream: Stream, plan: Program, query: int, window: WindowAt) -> dict:
             assert set(some.start.tolist()) == {window.start}
             parts = [part[0].to_pylist() for part in some.parts]
             found.update(zip(some.keys[0].to_pylist(), zip(*parts, strict=True), strict=True))
-        assert dict(state) == kept  # whoever reads changes nothing
+        assert dict(state) == kept  # reading changes nothing
     return found
 
 
@@ -57,7 +57,7 @@ def test_an_open_window_has_all_rows_so_far(name, finals, monkeypatch):
 
 
 def test_totals_above_a_late_row_are_not_taken(monkeypatch):
-    """A structure answers, so nothing renews the totals that gathering once made."""
+    """A structure answers the windows, so totals from earlier gathering are out of date."""
     monkeypatch.setattr(bucket_module, "TARGET", 400)
     gathered = program([service(1, 900, 10)], buckets=1, finals="blocks")
     stream = Stream(gathered, delay=500)
@@ -67,7 +67,7 @@ def test_totals_above_a_late_row_are_not_taken(monkeypatch):
     stream.run([])  # closes windows, which makes totals
     stream.plan = program([service(1, 900, 10)], buckets=1, finals="flatfit")
     before = read(stream, stream.plan, 1, WindowAt(180, 1080))
-    stream.run([(255, "a", 1000)])  # far from both ends, where totals stand for slices
+    stream.run([(255, "a", 1000)])  # far from both ends, where totals are used instead of slices
     after = read(stream, stream.plan, 1, WindowAt(180, 1080))
     assert after["a"] == (before["a"][0] + 1000, before["a"][1] + 1)
 
@@ -78,5 +78,5 @@ def test_which_window_is_meant():
     assert asked_window(windows, 19, None, moment) == WindowAt(5, 15)
     assert asked_window(windows, 20, None, moment) == WindowAt(10, 20)
     assert asked_window(windows, None, None, moment) == WindowAt(10, 20)
-    assert asked_window(windows, None, 15, moment) == WindowAt(15, 25)  # a query that came late
+    assert asked_window(windows, None, 15, moment) == WindowAt(15, 25)  # a query added late
     assert asked_window(windows, None, None, Moment(0, None)) is None

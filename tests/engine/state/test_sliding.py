@@ -1,4 +1,4 @@
-"""A structure over slices, its state in pieces: rows out of order and late, restarts between."""
+"""A structure over slices with its state in pieces: out-of-order and late rows, and restarts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TOTAL = bind(Part("sum", ("x",)), [pa.int64()])
 
 
 class Pieces(dict[str, bytes]):
-    """A state store that counts what is touched."""
+    """A state store that counts the pieces that are read and written."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Pieces(dict[str, bytes]):
 
 
 class Slices:
-    """The slices of a bucket: rows of (key, partials) by the start of their slice."""
+    """The slices of a bucket: for each start, rows of (key, partials)."""
 
     def __init__(self, cases: list[Case]) -> None:
         self.cases = cases
@@ -101,7 +101,7 @@ def folded(slices: Slices, low: int, high: int) -> dict[int, list[Any]]:
 
 @st.composite
 def scripts(draw: Any, cases: list[Case]) -> Any:
-    """Micro-batches of (slice, key, partials) in any order; how far each closes; restarts."""
+    """Micro-batches of (slice, key, partials) in any order, what each closes, and restarts."""
     partial = st.tuples(*(case.partials() for case in cases))
     batch = st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4), partial), max_size=8)
     step = st.tuples(batch, st.integers(0, 4), st.booleans())
@@ -109,7 +109,7 @@ def scripts(draw: Any, cases: list[Case]) -> Any:
 
 
 def run(name: str, cases: list[Case], ranges: list[int], script: Any) -> None:
-    """Slices are 10 long; every slide closes a window of each range."""
+    """Run a script; slices are 10 long, and every slide closes a window of each range."""
     slices, pieces = Slices(cases), Pieces()
     sliding = opened(name, slices, ranges, pieces)
     frontier = 0
@@ -185,7 +185,7 @@ class OneKey(Slices):
 
 
 def slide_by_slide(name: str, window: int, slides: int, keys: int = 3) -> list[int]:
-    """Pieces touched by each slide when nothing but the state is kept between slides."""
+    """The number of pieces that each slide reads or writes if memory is lost between slides."""
     slices, pieces, meta = OneKey(keys), Pieces(), None
     spent = []
     for at in range(slides):
@@ -213,14 +213,14 @@ class TestPiecesTouched:
         assert max(long) <= 24
 
     def test_subtract_touches_its_total_alone(self) -> None:
-        """The slices that come and go are read where they are kept."""
+        """Inserted and evicted slices are read from their own store."""
         assert max(slide_by_slide("subtract", 128, 300)) <= 3
 
     @pytest.mark.parametrize("name", ["flatfit", "two_stacks"])
     def test_amortised_constant_with_a_spike_once_a_window(self, name: str) -> None:
         spent = slide_by_slide(name, 128, 128 + 3 * 129)
         assert sum(spent) / len(spent) <= 16
-        assert max(spent) >= 8  # the whole window is written anew, once in a while
+        assert max(spent) >= 8  # occasionally the whole window is rewritten
         assert sorted(spent)[-7] <= 16
 
     def test_trees_touch_a_logarithm(self) -> None:
@@ -265,5 +265,5 @@ def test_damage_is_noticed_and_named(damage: str) -> None:
 
 
 def test_a_lane_that_never_had_a_structure_has_nothing_to_discard():
-    """A lane is noted as calm one micro-batch before it gets a structure; it may go meanwhile."""
+    """A lane is marked calm a micro-batch before it gets a structure; it may be dropped by then."""
     discard("f1/0:", {"calm": 1}, pieces=None)

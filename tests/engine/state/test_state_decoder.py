@@ -1,4 +1,4 @@
-"""Whatever bytes the state gives back: what was written, or an error of weft's; never a pickle."""
+"""Reading arbitrary bytes as state gives what was written or an error of weft's, never a pickle."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_flipped_bit_is_seen(form, at, bit):
 
 
 def padding(form: str) -> set[int]:
-    """Bytes of headers that mean nothing: they are there to keep what follows aligned."""
+    """The padding bytes of headers, which have no meaning and keep what follows aligned."""
     length = 4 if form == "parcel" else 0
     found = set(range(length + 12, length + 16))
     if form == "parcel":
@@ -78,7 +78,7 @@ def test_any_bytes(data):
 @settings(max_examples=200, deadline=None)
 @given(body=st.binary(max_size=200))
 def test_a_right_checksum_over_anything(body):
-    """Whoever can write the state can make checksums: still no crash, and nothing is run."""
+    """An attacker who can write the state can compute checksums; still nothing crashes or runs."""
     decode(lambda data: bytes_to_table(data, "piece"), seal(body, 1))
     decode(lambda data: bytes_to_json(data, "the index"), seal(body, 2))
 
@@ -130,7 +130,7 @@ def test_an_index_of_another_shape_is_refused(wrong):
 
 
 def test_nothing_that_is_stored_is_unpickled():
-    """But for the workers' program, which has to be signed by the very run that reads it."""
+    """The only exception is the workers' program, which the run that reads it must have signed."""
     folder = Path(pieces.__file__).parents[2]
     signed = folder / "stream" / "deployment.py"
     text = signed.read_text(encoding="utf-8")
@@ -156,7 +156,7 @@ def test_state_is_arrow_and_json():
 
 
 def test_a_program_that_another_has_written_is_not_read(tmp_path):
-    """Whoever can write to the checkpoint can write a program, and cannot sign it."""
+    """An attacker who can write to the checkpoint can write a program, but cannot sign it."""
     run, other = Deployment(str(tmp_path)), Deployment(str(tmp_path))
     run.publish(0, 1, "ours")
     assert run.lookup.at(3) == "ours"

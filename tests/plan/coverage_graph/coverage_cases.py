@@ -1,4 +1,4 @@
-"""Small random windows, and the definitions of coverage spelled out on actual intervals."""
+"""Small random windows, and the definitions of coverage applied to actual intervals."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODES = [
 
 @st.composite
 def windows(draw: st.DrawFn, most: int = 12, longest: int = 24, tumbling: bool = False) -> Window:
-    """A window of small numbers, with an offset, and a gap where the slide passes the range."""
+    """A window of small numbers, with an offset, and with gaps if the slide exceeds the range."""
     slide = draw(st.integers(1, most))
     length = slide if tumbling else draw(st.integers(1, longest))
     return Window(range=length, slide=slide, offset=draw(st.integers(-slide, slide)))
@@ -63,7 +63,7 @@ def instances_of(window: Window, low: int, high: int) -> Iterator[tuple[int, int
 
 
 def different_instances(upstream: Window, window: Window) -> Iterator[tuple[int, int]]:
-    """Instances of `window` at every position that they can have among those of `upstream`."""
+    """Instances of `window` at every position that they can have relative to `upstream`'s."""
     period = math.lcm(upstream.slide, window.slide)
     yield from instances_of(window, 0, period + window.range)
 
@@ -89,7 +89,7 @@ def fewest_partitioning(inside: list[tuple[int, int]], start: int, end: int) -> 
 
 
 def pieces_by_definition(upstream: Window, window: Window, semantics: str, instances: str) -> float:
-    """How many upstream instances make up one of `window`; infinite where they do not."""
+    """How many upstream instances make up one of `window`; infinite if they cannot."""
     worst = 0.0
     for start, end in different_instances(upstream, window):
         inside = list(instances_of(upstream, start, end))
@@ -106,6 +106,6 @@ def pieces_by_definition(upstream: Window, window: Window, semantics: str, insta
 
 
 def exact_cost(plan: CoveragePlan) -> Fraction:
-    """A plan's cost as a rational number: the rates with nothing rounded."""
+    """A plan's cost as a rational number, without rounding."""
     pieces = zip(plan.windows, plan.pieces, strict=True)
     return sum((cost_rate(window, piece, plan.rate) for window, piece in pieces), Fraction(0))

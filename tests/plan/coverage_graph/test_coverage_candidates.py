@@ -1,4 +1,4 @@
-"""The candidates hold the best factor window there is between an upstream and its downstream."""
+"""The candidates include the best factor window between an upstream and its downstream windows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weft.query.window import Window
 
 
 def every_candidate(upstream, downstream, semantics, instances):
-    """By definition: all windows, one by one, that fit between (section 4.2.1)."""
+    """By definition, all windows that fit between the two (section 4.2.1), one by one."""
     taken = {upstream, *downstream}
     for slide in range(1, min(w.slide for w in downstream) + 1):
         for length in range(1, min(w.range for w in downstream) + 1):
@@ -55,7 +55,7 @@ def fed(upstream, windows, semantics, instances):
 
 @st.composite
 def gatherings(draw, semantics, instances):
-    """An upstream, perhaps the raw stream, and some windows that it feeds."""
+    """An upstream (possibly the raw stream) and some windows that it feeds."""
     grid = draw(st.sampled_from((1, 2, 3, 4)))
     below = [
         Window(range=w.range * grid, slide=w.slide * grid, offset=w.offset * grid)

@@ -1,4 +1,4 @@
-"""Costs as rates are exact, and the paper's numbers per period are a view of them."""
+"""Costs as rates are exact, and the paper's numbers per period can be derived from them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_example_6_recurrence_counts_and_costs():
 def test_a_range_that_is_no_multiple_of_the_slide_has_an_exact_rate():
     window = Window(range=12, slide=5)
     assert recurrence_count(window, common_period([window])) == 1
-    assert recurrence_count(window, 24) == Fraction(17, 5)  # not whole: left open by the paper
+    assert recurrence_count(window, 24) == Fraction(17, 5)  # not whole: the paper leaves this open
     assert cost_rate(window, None, 1.0) == Fraction(12, 5)
 
 

@@ -34,8 +34,8 @@ def tumbling_candidates(
 ) -> WindowTable:
     """Algorithm 4, lines 1 to 10: the tumbling candidates that help, longest first.
 
-    A candidate's range divides every downstream range, slide and difference of phases (the paper
-    names the ranges only, which is not enough for hopping windows).
+    A candidate's range divides every downstream range, slide and difference of phases. (The paper
+    mentions only the ranges, which is not enough for hopping windows.)
     """
     found = candidates(upstream, downstream, semantics="partitioned", instances="all")
     overlap = overlap_sum(downstream)
@@ -149,7 +149,7 @@ def test_example_8_candidates_10_5_2_and_their_costs():
     assert best_tumbling(None, roots, rate=1.0) == Window(range=10)
     found, saved = benefits(None, roots, rate=1.0, semantics="partitioned", instances="all")
     costs = {r: 240 - 120 * s for r, s in zip(found.range.tolist(), saved.tolist(), strict=True)}
-    # Footnote 8 says 240, 168 and 150; the last counts W_4's 6 as well, the others do not.
+    # Footnote 8 says 240, 168 and 150; only the last includes W_4's 6.
     assert costs[2] == pytest.approx(240)
     assert costs[5] == pytest.approx(168)
     assert costs[10] == pytest.approx(144)

@@ -1,4 +1,4 @@
-"""A forest to which factor windows come and go is at any time the cheapest over what is there."""
+"""While factor windows are added and removed, the forest stays the cheapest over its windows."""
 
 from __future__ import annotations
 

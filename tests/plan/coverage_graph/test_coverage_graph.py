@@ -1,4 +1,4 @@
-"""The graph has exactly the edges that the relations name, at any size."""
+"""The graph has exactly the edges that the relations define, at any size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The greedy search lowers the cost about as far as any two factor windows could, or further."""
+"""The greedy search reduces the cost about as much as the best two factor windows, or more."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_the_cost_never_rises_and_the_windows_asked_for_stay(semantics, instance
 
 
 def cheapest_with_two(windows: list[Window], rate: float, semantics: str) -> float:
-    """The least cost with at most two factor windows, of all windows with a possible slide."""
+    """The least cost with at most two factor windows, out of all windows with a possible slide."""
     table = WindowTable.of_windows(windows)
     longest = max(window.range for window in windows)
     slides = {s for w in windows for s in range(1, w.slide + 1) if w.slide % s == 0}
     every = [(length, slide) for slide in sorted(slides) for length in range(slide, longest + 1)]
     pool = WindowTable(range=[r for r, _ in every], slide=[s for _, s in every])
     forest = Forest(table, rate=rate, semantics=semantics)
-    useful = []  # serves somebody better than the raw stream does
+    useful = []  # serves some window better than the raw stream does
     for row, window in enumerate(pool):
         one = Forest(table, rate=rate, semantics=semantics)
         if window not in windows:
@@ -66,7 +66,7 @@ def test_greedy_is_close_to_the_best_two_factor_windows_or_better(semantics):
         forest = Forest(WindowTable.of_windows(windows), rate=4.0, semantics=semantics)
         improve(forest)
         ratios.append(forest.cost / cheapest_with_two(list(windows), 4.0, semantics))
-    # Below 1 where more than two factor windows are better still.
+    # Below 1 if more than two factor windows are better still.
     assert max(ratios) < 1.05
     assert np.mean(ratios) < 1.0
 
@@ -91,7 +91,7 @@ def test_proposals_stay_few_when_windows_are_many():
 
 
 def test_a_factor_window_that_saves_less_than_a_thousandth_is_left_out():
-    # 20 and 30 would save by 10, but that is little beside a window that nothing helps.
+    # 10 would help 20 and 30, but that saves little compared with a window that nothing helps.
     windows = [Window(range=100_003, slide=1), Window(range=20), Window(range=30)]
     forest = Forest(WindowTable.of_windows(windows), rate=1.0, semantics="partitioned")
     assert forest.benefits(WindowTable(range=[10]))[0] > 0

@@ -1,4 +1,4 @@
-"""Plans that answer as the separate windows would, and never cost more."""
+"""Plans give the answers of the separate windows, and never cost more."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_example_7_360_to_246_to_150():
 
 
 def answers(plan, rows, low, high, aggregate):
-    """Run the plan on rows `(time, value)`: per window, instance start -> answer, None if no row.
+    """Run the plan on rows `(time, value)`: for each window, instance start -> answer or None.
 
-    Only instances within [low, high) are made: rows outside do not exist.
+    Only instances within [low, high) are computed; there are no rows outside. None: no rows.
     """
     made = {}
     for node in plan.topological_order():
@@ -136,7 +136,7 @@ def test_repeated_windows_are_one_node_and_keep_their_place():
     assert plan.index == (0, 1, 0, 1)
     assert plan.windows == (TENS[1], TENS[0])
     assert plan.upstream == (1, None)
-    assert plan.cost_without_sharing == 4.0  # each one given, on its own
+    assert plan.cost_without_sharing == 4.0  # as given, one for each
     assert plan.per_period().unshared == 40
 
 
@@ -150,7 +150,7 @@ def test_coprime_ranges_with_a_huge_common_period_are_planned_exactly():
     primes = (1_000_003, 1_000_033, 1_000_037, 1_000_039, 1_000_081, 1_000_099)
     windows = [Window(range=p * k, slide=p) for p in primes for k in (1, 2, 6)]
     plan = plan_of(windows, "partitioned", factors=False)
-    # From the rows once per prime, two and three (of the double) pieces in the others.
+    # Each prime from the rows; the others from two pieces, or from three of the double.
     assert exact_cost(plan) == 6 + sum(Fraction(2 + 3, p) for p in primes)
     assert plan.per_period().period > 10**36
 

@@ -1,4 +1,4 @@
-"""What the edge-rate tests share: an oracle from the definition, and sets to try."""
+"""Code that the edge-rate tests share: an oracle by definition, and sets to test."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMOOTH = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16, 18, 20, 21, 24, 28, 30, 36
 
 
 def ended(range: int, slide: int) -> Window:
-    """The papers' window, whose ends, not starts, are the multiples of the slide."""
+    """A window as in the papers: its ends, not its starts, are multiples of the slide."""
     return Window(range=range, slide=slide, offset=-range)
 
 
@@ -59,7 +59,7 @@ def random_sets(count: int, most: int, seed: int = 0):
 def random_windows(
     n: int, longest: int, seed: int = 0, *, shortest: int | None = None, offsets: bool = False
 ) -> WindowTable:
-    """Windows as F1's generator draws them: ranges of 1 to 10 slides, which leave fragments."""
+    """Windows as F1's generator draws them: ranges of 1 to 10 slides, with fractional parts."""
     chance = np.random.default_rng(seed)
     slide = chance.integers(longest // 4 if shortest is None else shortest, longest + 1, n)
     range_ = (slide * chance.uniform(1, 10, n)).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Elimination, fractions and sampling on sets that no recursion gets through."""
+"""Elimination, fractions and sampling on sets that are too hard for the recursion."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_an_order_past_its_cells_is_not_run():
 
 
 def test_random_queries_in_one_tree_are_exact_where_recursion_gives_up():
-    """The known hard case: one tree of 300 queries with fragments and slides to 1,000."""
+    """The known hard case: one tree of 300 queries with fragments and slides up to 1,000."""
     table = random_windows(300, 1000, shortest=20)
     edges = Progressions.of_windows(table)
     assert len(edges) > 300
@@ -82,7 +82,7 @@ def test_what_is_harder_still_is_sampled_in_bounded_time_and_says_so(n, longest)
     low, high = rate.interval
     assert low <= rate.value <= high
     assert high - low < 0.002 * rate.value
-    # Instants drawn one by one know nothing of digits, blocks or weights.
+    # Sampling instants one by one is independent of digits, blocks and weights.
     chance = np.random.default_rng(8)
     instants = chance.integers(0, 2**62, 20_000)
     met = np.zeros(len(instants), bool)
@@ -114,7 +114,7 @@ def test_intervals_cover_the_truth_as_often_as_they_promise(n, longest, estimato
         low, high = rate.interval
         widths.append(high - low)
         missed += not low <= truth <= high
-    # At 99% one or two misses are expected of 150; eight have a probability below 1 in 5,000.
+    # At 99%, one or two misses in 150 are expected; eight have a probability below 1 in 5,000.
     assert missed < 8
     assert max(widths) < 0.05 * truth
 

@@ -1,4 +1,4 @@
-"""The compiled functions that searches call, against counting."""
+"""The compiled functions that searches call, compared with counting."""
 
 from __future__ import annotations
 

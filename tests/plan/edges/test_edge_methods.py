@@ -1,4 +1,4 @@
-"""One call for every method: they agree, say how, and refuse what they cannot do."""
+"""One function for all methods: they agree, report how, and refuse what they cannot do."""
 
 from __future__ import annotations
 

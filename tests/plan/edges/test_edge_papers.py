@@ -1,4 +1,4 @@
-"""The papers' examples, with every number on the way."""
+"""The papers' examples, with every intermediate number."""
 
 from __future__ import annotations
 

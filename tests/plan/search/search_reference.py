@@ -1,4 +1,4 @@
-"""Slow, independent answers: edges listed one by one, every pair looked at every time."""
+"""Slow, independent answers: edges listed one by one, every pair compared every time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tree_price(table: WindowTable, cost: LinearCost, rows: list[int]) -> Fractio
 
 
 def edge_sets(table: WindowTable) -> list[list[int]]:
-    """The queries with equal edges: a tree for both would have the rate of each."""
+    """Groups of queries with equal edges, whose common tree has the rate of each."""
     found: list[list[int]] = []
     for row in range(len(table)):
         for rows in found:
@@ -110,7 +110,7 @@ SLIDES = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 16, 18, 20, 24, 30)
 
 @st.composite
 def workloads(draw: st.DrawFn, most: int = 8) -> tuple[WindowTable, LinearCost]:
-    """Few windows with fragments and offsets, and a cost in which sharing is worth a thought."""
+    """A few windows with fragments and offsets, and a cost for which sharing may or may not pay."""
     n = draw(st.integers(1, most))
     slides = draw(st.lists(st.sampled_from(SLIDES), min_size=n, max_size=n))
     ranges = draw(st.lists(st.integers(1, 60), min_size=n, max_size=n))
@@ -124,7 +124,7 @@ def workloads(draw: st.DrawFn, most: int = 8) -> tuple[WindowTable, LinearCost]:
 
 
 def assert_partition(grouping: Grouping, table: WindowTable) -> None:
-    """Every query in one tree, trees numbered by first query, with the rates that they have."""
+    """Check that each query is in one tree, that trees are numbered in order, and their rates."""
     trees = trees_of(grouping)
     assert sorted(row for rows in trees for row in rows) == list(range(len(table)))
     firsts = [rows[0] for rows in trees]

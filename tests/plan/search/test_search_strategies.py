@@ -81,7 +81,7 @@ def test_local_search_ends_where_no_single_move_saves(workload: Workload) -> Non
 
 
 def test_weave_is_near_the_cheapest_plan() -> None:
-    """200 workloads of up to 9 queries: within 3% on average; the worst is bounded, too."""
+    """In 200 workloads of up to 9 queries, within 3% on average; the worst is bounded, too."""
     draw = np.random.default_rng(2)
     excess = []
     for seed in range(200):

@@ -1,4 +1,4 @@
-"""Every form that sqlglot can find is either known or refused by name."""
+"""Every form that sqlglot can parse is either supported or refused by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens keep what was written."""
+"""Tokens keep the original text."""
 
 from __future__ import annotations
 

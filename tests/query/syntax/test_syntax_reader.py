@@ -1,4 +1,4 @@
-"""What is read is what was written, or it is refused."""
+"""An expression is read with the meaning that it has in Spark, or it is refused."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_refused(sql: str, message: str) -> None:
 def test_what_parsers_misread_is_read_as_spark_does_or_refused(
     sql: str, as_spark_reads_it: str
 ) -> None:
-    """Which of the two depends on the release of sqlglot."""
+    """The release of sqlglot decides which of the two happens."""
     with suppress(ExpressionError):
         assert write(read_expression(sql)) == as_spark_reads_it
 

@@ -1,4 +1,4 @@
-"""Trees compare by what they say, and can be walked and rebuilt."""
+"""Trees compare by content, and can be walked and rebuilt."""
 
 from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Name, Node, Op, rebuild, walk

@@ -36,7 +36,7 @@ def _operators(inner: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
 
 
 def plain(node: Node) -> Node:
-    """The tree without parentheses, and with `x NOT IN (...)` as NOT over `x IN (...)`."""
+    """The tree without parentheses, with `x NOT IN (...)` as NOT over `x IN (...)`."""
     while isinstance(node, Op) and node.op == "PAREN":
         node = node.args[0]
     node = rebuild(node, plain)

@@ -1,4 +1,4 @@
-"""Texts of strangers, by family: each is refused with one clear sentence, in every clause."""
+"""Attacks by untrusted texts, by family: each is refused with a clear message, in every clause."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ATTACKS = [
     pytest.param(attack, id=f"{family}: {attack.get('sql') or attack['agg']}")
     for family, attacks in FAMILIES.items()
     for attack in attacks
-    if not attack.get("spark")  # only Spark's columns tell: tests/spark/test_trust_on_spark.py
+    if not attack.get("spark")  # the others need Spark: tests/spark/test_trust_on_spark.py
 ]
 WINDOW = Window(range="1 hour")
 N = {"n": "count(*)"}

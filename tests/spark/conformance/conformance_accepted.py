@@ -1,6 +1,6 @@
-"""Which aggregates Spark accepts of which columns, kept in a file: asking takes most of a minute.
+"""Which aggregates Spark accepts for which columns, in a file, because asking takes a minute.
 
-`python tests/spark/conformance/conformance_accepted.py` asks, and writes `accepted.json` anew.
+`python tests/spark/conformance/conformance_accepted.py` asks Spark and writes `accepted.json` anew.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ ASK_AGAIN = "python tests/spark/conformance/conformance_accepted.py writes what 
 
 
 def accepted(version: str) -> dict[str, list[str]] | None:
-    """By column, the names of the aggregates that a version of Spark accepts, if it is known."""
+    """For each column, the aggregates that a version of Spark accepts, if that is known."""
     known: dict[str, dict[str, list[str]]] = json.loads(FILE.read_text(encoding="utf-8"))
     return known.get(version.rpartition(".")[0])
 
 
 def named(known: Mapping[str, Sequence[str]]) -> dict[Values, list[Asked]]:
-    """The aggregates of those names."""
+    """The aggregates with these names."""
     return {
         values: [asked for asked in ASKED if asked.name in known.get(values.name, ())]
         for values in VALUES

@@ -1,4 +1,4 @@
-"""Every aggregate as a query asks for it, and as Spark is asked for the expectation."""
+"""Every aggregate, as weft's query writes it and as Spark's query for the expected answer does."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _TIMED = (
 
 @dataclass(frozen=True)
 class Asked:
-    """An aggregate over a column `{x}`, and what defines it where Spark leaves its order open."""
+    """An aggregate over a column `{x}`, and its definition where Spark leaves its order open."""
 
     name: str
     sql: str
     defined: str | None = None
     only: tuple[str, ...] = ()
-    """The columns over which it is asked for; all, if none is said."""
+    """The columns to test it over; all if empty."""
 
     def of(self, column: str) -> str:
-        """What weft is asked for."""
+        """The aggregate in weft's query."""
         return _shown(self.sql, column)
 
     def plain(self, column: str) -> str:
-        """What Spark is asked for."""
+        """The aggregate in Spark's query."""
         return _shown(self.defined or self.sql, column)
 
 
@@ -42,7 +42,7 @@ def _shown(sql: str, column: str) -> str:
     asked = sql.replace("{x}", column)
     if column != "months":
         return asked
-    # Python has no intervals of months; and as texts, lists in no order have to be put in one.
+    # As text, because Python has no intervals of months; unordered lists are sorted first.
     lists = "collect_" in sql or "_n(" in sql
     return f"CAST(sort_array({asked}) AS STRING)" if lists else f"CAST({asked} AS STRING)"
 
@@ -84,10 +84,10 @@ ASKED = (
         for way in ("asc", "desc")
     ),
     Asked("some_median", f"median({{x}}) {SOME}"),
-    # Spark leaves open which of several is the mode, unless it is asked for the least.
+    # Spark leaves open which of several values is the mode, unless the query asks for the least.
     Asked("mode", "mode({x})", "mode({x}, true)"),
     Asked("mode_greatest", "mode() WITHIN GROUP (ORDER BY {x} DESC)"),
-    # In no particular order: its parts are sorted.
+    # Its order is not defined, so its parts are sorted.
     Asked("listagg", "array_sort(split(listagg({x}, '; '), '; '))"),
     Asked("listagg_by", f"string_agg({{x}}) WITHIN GROUP (ORDER BY n DESC) {SOME}"),
     Asked("listagg_by_it", "listagg({x}, ',') WITHIN GROUP (ORDER BY {x})"),
@@ -145,14 +145,14 @@ OF_LISTS = {
     *["median", "percentile", "percentile_cont_asc", "percentile_cont_desc", "some_median"],
     *["percentile_disc_asc", "percentile_disc_desc", "mode", "mode_greatest"],
 }
-"""What grows with its rows."""
+"""Aggregates whose state grows with the rows."""
 
 OF_SKETCHES = {"approx_count_distinct", "percentiles", "listagg", "listagg_by", "listagg_by_it"}
 OF_SKETCHES |= {"listagg_distinct"}
 OF_MEANS = {"try_avg"}
-"""What may make a query run as it is, so that it is asked for by itself: Spark's own first and last
-beside it would be of any row. (Spark 4.3 fails where an ordered listagg stands beside DISTINCT.)
-Means of wide decimals are made without SQL, and others of sketches only with it."""
+"""Aggregates that may make a whole query run as plain Spark, and so are tested in a separate query:
+otherwise Spark's own first and last beside them would take any row. (Spark 4.3 fails on an ordered
+listagg beside DISTINCT.) Means of wide decimals are computed without SQL, sketches only in SQL."""
 OF_ORDER = {"first", "last", "first_valid", "last_valid", "first_n", "last_n", "some_last"}
 
 OF_NUMBERS = {
@@ -188,13 +188,13 @@ OF_NUMBERS = {
     ],
     *["bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "percentiles"],
 }
-"""What Spark casts a text to a number (or a truth) for."""
+"""Aggregates for which Spark casts a string to a number or Boolean."""
 
 ALIASES = {"mean", "variance", "stddev", "std", "first_value", "any_value", "last_value", "every"}
 ALIASES |= {"some", "any", "array_agg", "percentile_approx", "string_agg"}
 
 
 def untested() -> set[str]:
-    """Names that a query may call and that no case above calls."""
+    """Names that a query may call but no case above calls."""
     called = {asked.sql.partition("(")[0] for asked in ASKED}
     return set(CALLABLE) - called - ALIASES

@@ -17,11 +17,11 @@ _INFINITE = "Covariances and correlations of infinities are NaN, where Spark's m
 DIFFERENCES: dict[tuple[str, str], str] = {
     ("longest", "try_sum"): _INTERMEDIATE,
     ("wide", "try_sum"): _INTERMEDIATE,
-    # Spark's hash of an array leaves nulls out, and that of a map goes by the order of its entries.
+    # Spark's hash of an array ignores nulls, and that of a map depends on the order of its entries.
     **{(column, "approx_count_distinct"): _HASHES for column in ("listed", "mapped")},
-    # These run as they are.
+    # These run as plain Spark.
     **{(column, "mode"): _MODE for column in AS_THEY_ARE},
-    # Slopes of numbers near 2^53 along a few seconds: every digit is a rounding.
+    # Slopes of numbers near 2^53 over a few seconds: every digit is a rounding error.
     **{("long", f"regr_{name}_pair"): _DIGITS for name in ("slope", "intercept")},
     **{(column, name): _ORDER for column in ("folded", "trimmed", "months") for name in OF_ORDER},
     **{
@@ -46,7 +46,7 @@ DIFFERENCES: dict[tuple[str, str], str] = {
         for name in PAIRED
     },
 }
-"""By column and aggregate, a phrase of docs/aggregates.md."""
+"""For each column and aggregate, a phrase in docs/aggregates.md."""
 
 
 def refusal(engine: str, column: str, aggregate: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Spark is asked once for what every engine is compared with; differences are told by output."""
+"""Runs Spark once for the expected answers of all engines, and finds differences by output."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from weft.query.window import Window
 
 WINDOW = Window(range="30 seconds", slide="10 seconds")
 OTHER = Window(range="20 seconds", slide="20 seconds", offset="5 seconds")
-"""Shares slices with the first: a window by itself would be Spark's own query."""
+"""Shares slices with the first window; a single window would run as Spark's own query."""
 LISTS, BESIDE = "lists", " beside"
 INTERPRETED = {
-    # A handful of rows: generating code for whole stages takes longer than running without. (With
-    # none at all, Spark 4.3's own min_by and max_by give values of other rows.)
+    # With few rows, whole-stage code generation takes longer than running without it. (With
+    # no code generation at all, Spark 4.3's own min_by and max_by return values of other rows.)
     "spark.sql.codegen.wholeStage": "false",
 }
 
 
 @contextmanager
 def settings(spark: SparkSession, given: Mapping[str, str]) -> Iterator[None]:
-    """The session with some settings, for a while."""
+    """The session with some settings changed within the block."""
     before = {name: spark.conf.get(name, None) for name in given}
     for name, value in given.items():
         spark.conf.set(name, value)
@@ -52,16 +52,16 @@ def _takes(frame: DataFrame, aggregate: str) -> bool:
 
 @dataclass
 class Matrix:
-    """Aggregates by column, as far as Spark takes them; Spark is asked once for each column."""
+    """Aggregates by column, as far as Spark accepts them; Spark runs once for each column."""
 
     rows: Rows
     known: dict[str, dict[str, dict[str, object]]] = field(default_factory=dict)
 
     @cached_property
     def asked(self) -> dict[Values, list[Asked]]:
-        """Of each column, the aggregates that Spark's analysis accepts.
+        """For each column, the aggregates that Spark's analysis accepts.
 
-        One by one: an analysis that fails costs as much as its plan is long.
+        They are analysed one by one, because a failed analysis is slow in proportion to its plan.
         """
         frame = self.rows.batch()
         return {
@@ -78,9 +78,9 @@ class Matrix:
     def queries(
         self, columns: Sequence[str], without: Callable[[str, str], bool], having: str | None = None
     ) -> list[Query]:
-        """For each column two queries of what is bounded; the lists of all columns in one more.
+        """For each column two queries with bounded aggregates; one more with lists of all columns.
 
-        Queries that keep lists share a tree only with those that keep the same.
+        Queries that keep lists share a tree only with queries that keep the same lists.
         """
         made = [Query("n", aggs={"n": "count(*)"}, window=OTHER, by=["k"])]
         lists: dict[str, dict[str, str]] = {}
@@ -88,7 +88,7 @@ class Matrix:
             run = [a for a in asked if not without(values.name, a.name)]
             if values.name not in columns or not run:
                 continue
-            # What may make a query run as it is, by itself: so that the others do not.
+            # Aggregates that may make a query run as plain Spark get a separate query.
             apart = {" sketches": OF_SKETCHES, " means": OF_MEANS}
             listed = [a for a in run if a.name in OF_LISTS]
             chosen = {name: [a for a in run if a.name in kind] for name, kind in apart.items()}
@@ -108,7 +108,7 @@ class Matrix:
         return made
 
     def expected(self, column: str, names: Sequence[str]) -> dict[str, dict[str, object]]:
-        """By output: the answer of each window and key, as Spark gives it."""
+        """For each output, Spark's answer by window and key."""
         if not set(names) <= set(self.known.get(column, ())):
             plain = {one.name: one.plain(column) for one in ASKED}
             # One partition: without an exchange it is asked in half the time.
@@ -129,7 +129,7 @@ class Matrix:
         return self.known[column]
 
     def differences(self, queries: Sequence[Query], rows: Mapping[str, list]) -> dict[str, str]:
-        """By column and aggregate, the first answer that is not Spark's."""
+        """For each column and aggregate, the first answer that differs from Spark's."""
         found: dict[str, dict[str, dict[str, object]]] = {}
         for query in queries:
             assert rows[query.name], f"{query.name} has no answers, so that nothing was compared"
@@ -150,7 +150,7 @@ class Matrix:
 
 
 def near(found: object, wanted: object) -> bool:
-    """Whether two answers are the same, floating numbers but for their last digits."""
+    """Whether two answers are equal, except for the last digits of floating-point numbers."""
     if isinstance(found, float) and isinstance(wanted, float):
         return math.isclose(found, wanted, rel_tol=1e-8, abs_tol=1e-12)
     if isinstance(found, tuple) and isinstance(wanted, tuple):
@@ -159,6 +159,6 @@ def near(found: object, wanted: object) -> bool:
 
 
 def by_output(found: Sequence[tuple], names: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Answers by output, and by the window and the key, which come first."""
+    """Answers by output, and then by window and key, which are the first columns."""
     rows = [comparable(row) for row in found]
     return {name: {repr(row[:2]): row[2 + at] for row in rows} for at, name in enumerate(names)}

@@ -1,6 +1,6 @@
-"""Every type that a column may have, by values at its edges.
+"""Every type that a column may have, with extreme values.
 
-A column's values come in turn, so that some windows have the odd ones and others have not.
+A column cycles through its values, so that some windows have the odd ones and others do not.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Values:
-    """A column: its type, and SQL of its values in turn."""
+    """A column: its type, and the SQL of the values that it cycles through."""
 
     name: str
     type: str
     values: tuple[str, ...]
     words: bool = False
-    """Whether they are texts that mean no numbers, which Spark fails to add."""
+    """Whether the values are strings that are not numbers, which Spark fails to add."""
 
     @property
     def sql(self) -> str:
-        """The column, made of `id`."""
+        """The column, computed from `id`."""
         listed = ", ".join(f"CAST({value} AS {self.type})" for value in self.values)
         at = f"CAST(id % {len(self.values)} AS INT) + 1"
         return f"element_at(array({listed}), {at}) AS {self.name}"
@@ -69,7 +69,7 @@ VALUES = (
 )  # fmt: skip
 
 AS_THEY_ARE = ("span", "months", "folded", "trimmed", "mapped", "any")
-"""Columns of which a batch collects nothing: apart, so that the other lists are shared."""
+"""Columns that a batch cannot collect; in a separate query, so that the other lists are shared."""
 
 SPARK_FAILS = frozenset(
     {
@@ -94,4 +94,4 @@ SPARK_FAILS = frozenset(
         ),
     }
 )
-"""Columns and aggregates for which Spark itself fails while it runs, with ANSI mode on."""
+"""Columns and aggregates on which Spark itself fails at run time in ANSI mode."""

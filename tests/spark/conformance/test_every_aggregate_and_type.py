@@ -1,4 +1,4 @@
-"""Every engine gives Spark's answer for every aggregate over every type that Spark lets it take."""
+"""Every engine gives Spark's answers for every aggregate over every type that Spark accepts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SOME = {
     "update": ("truth", "whole", "single", "wide", "bytes", "day", "listed", "span", "mapped"),
     "restart": ("tiny", "long", "huge", "money", "number_text", "wall", "pair"),
 }
-"""What is run where: everything by the batch operator and by a stream, the rest by turns."""
+"""What runs on which engine: everything on the batch operator and a stream, the others in turn."""
 OFTEN = [
     ("batch", "ansi", ALL[::2]),
     ("append", "ansi", ALL[1::2]),
@@ -70,7 +70,7 @@ def matrix(spark, tmp_path_factory):
 
 
 def _run(spark, matrix, tmp_path, engine, place, queries):
-    """By column and aggregate, the first answer that is not Spark's."""
+    """For each column and aggregate, the first answer that differs from Spark's."""
     with settings(spark, PLACES[place]):
         found = answer_rows(engine, matrix[place].rows, queries, tmp_path)
         return matrix[place].differences(queries, found)

@@ -20,7 +20,7 @@ START = 1_700_000_000 * 1_000_000
 
 @pytest.fixture(autouse=True)
 def interpreted(request: pytest.FixtureRequest, settings_stay: None) -> Iterator[None]:
-    """A handful of rows: generating code for whole stages takes longer than running without."""
+    """Switch off whole-stage code generation, which takes longer than a handful of rows."""
     if "spark" not in request.fixturenames:
         yield
         return
@@ -31,7 +31,7 @@ def interpreted(request: pytest.FixtureRequest, settings_stay: None) -> Iterator
 
 
 class Feed:
-    """A folder of files that a stream reads one by one, in the order in which they were put."""
+    """A folder of files that a stream reads one by one, in the order in which they were written."""
 
     def __init__(self, folder: Path, seed: int = 0) -> None:
         self.folder, self.count = folder, 0
@@ -39,7 +39,7 @@ class Feed:
         folder.mkdir(parents=True)
 
     def put(self, times: np.ndarray, **columns: object) -> None:
-        """A file with these times; columns that are not given are drawn."""
+        """Write a file with these times; other columns are random unless given."""
         n, random = len(times), self.random
         cents = random.integers(-500, 2000, n)
         drawn: dict[str, object] = {
@@ -57,8 +57,8 @@ class Feed:
         }
         drawn.update(columns)
         name = f"{self.count:04d}.parquet"
-        # Put in its place with its time: a stream that sees a file of today passes those of 1970
-        # over from then on, as too old.
+        # The file gets its modification time before it appears: after a stream has seen a file of
+        # today, it skips files of 1970 as too old.
         made = self.folder.with_name(f"{self.folder.name}-{name}")
         pq.write_table(pa.table(drawn), made)
         os.utime(made, (1_000_000 + self.count, 1_000_000 + self.count))
@@ -66,13 +66,13 @@ class Feed:
         self.count += 1
 
     def minutes(self, first: float, last: float, rows: int = 120, late: float = 0.0) -> None:
-        """A file of rows between two minutes of the stream; some up to `late` minutes behind."""
+        """Write rows between two minutes of the stream, some of them up to `late` minutes late."""
         times = START + self.random.integers(int(first * MINUTE), int(last * MINUTE), rows)
         behind = self.random.integers(0, int(late * MINUTE) + 1, rows)
         self.put(np.where(self.random.random(rows) < 0.3, times - behind, times))
 
     def end(self) -> None:
-        """A single row far ahead, which closes every window before it."""
+        """Write a single row far ahead, which closes all earlier windows."""
         self.put(np.array([START + 1_000_000 * MINUTE]))
 
     def stream(self, spark: object) -> object:
@@ -97,7 +97,7 @@ def no_stream_outlives_its_test(request: pytest.FixtureRequest) -> Iterator[None
 
 
 def instant(minutes: float) -> datetime:
-    """A minute of the stream as Spark shows it."""
+    """A minute of the stream as the time that Spark shows."""
     return datetime.fromtimestamp((START + minutes * MINUTE) / 1e6, timezone.utc).replace(
         tzinfo=None
     )

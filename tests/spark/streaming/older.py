@@ -1,4 +1,4 @@
-"""A stream that is stopped half-way: an older weft runs the first half, today's the second.
+"""A stream of which an older weft runs the first half, and the current one the second.
 
     git worktree add ../older <commit> && cd <the tree of today>
     PYTHONPATH=../older/src python tests/spark/streaming/older.py 0.2.0
@@ -19,12 +19,12 @@ import weft
 FOLDER = Path(__file__).with_name("checkpoints")
 HALF = 6
 PLACE = b"/stream"
-"""Stands in the archive for the folder that it was made in."""
+"""The archive's placeholder for the folder in which it was made."""
 GIVEN: dict[str, Any] = {"trigger": "available_now", "watermark": "5 minutes"}
 
 
 def queries() -> list[weft.Query]:
-    """One of each kind of state: slices, structures over them, fragments, sessions, calendars."""
+    """A query for each kind of state: slices, structures, fragments, sessions, calendars."""
     aggs = {"n": "count(*)", "s": "sum(x)", "hi": "max(y)"}
     window = weft.Window(range="20 minutes", slide="30 seconds")
     return [
@@ -45,14 +45,14 @@ def queries() -> list[weft.Query]:
 
 
 def put(feed: Any) -> None:
-    """The files of both halves, with no late rows; the last row closes every window."""
+    """Write the files of both halves, without late rows; the last row closes all windows."""
     for at in range(2 * HALF):
         feed.minutes(4 * at, 4 * at + 6, late=3)
     feed.end()
 
 
 def main(version: str) -> None:
-    """Run the first half, and keep what it leaves."""
+    """Run the first half, and archive the checkpoint and the answers."""
     from conftest import Feed
     from weft.spark.session import local_session
 
@@ -75,7 +75,7 @@ def main(version: str) -> None:
         target = FOLDER / f"{version}.zip"
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(folder.glob("out/**/*")) + sorted(folder.glob("ck/**/*")):
-                # Programs and the status are of a run; where it ran is nobody's business.
+                # Programs and the status belong to one run; the machine's paths are replaced.
                 of_run = "programs" in path.parts or path.name in ("status.json", "costs.json")
                 if path.is_file() and not of_run and path.suffix != ".crc":
                     data = path.read_bytes().replace(str(folder).encode(), PLACE)

@@ -1,4 +1,4 @@
-"""Rows of two engines side by side."""
+"""Comparison of the rows of two engines."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def start_native(
     *,
     numbered: bool = False,
 ):
-    """The plain Spark query over a stream; its rows are gathered in the list returned.
+    """Start the plain Spark query over a stream; its rows are collected in the returned list.
 
-    If `numbered`, each row comes after the number of its micro-batch.
+    If `numbered`, each row begins with the number of its micro-batch.
 
     Spark pushes a predicate below the watermark, which would then lag behind that of the stream;
     one that names the time stays above it, so that all queries see the same watermark.

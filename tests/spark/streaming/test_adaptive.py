@@ -1,4 +1,4 @@
-"""A plan that was made for another rate gives way, and no answer is lost over it."""
+"""A plan that was made for another rate is replaced, and no answer is lost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HELD = {"slices": 1, "pieces": 1, "bytes": 10, "merging": 0.0, "answering": 0.0}
 
 
 def seen(rate: float, shards: int, fragments: int, stores: int) -> Tally:
-    """A tally as two buckets make it: three micro-batches of a minute, a slice each."""
+    """A tally like that of two buckets: three micro-batches of a minute, with a slice each."""
     tally = Tally()
     for batch in range(3):
         tally.add(

@@ -1,4 +1,4 @@
-"""As-of answers against plain Spark over the rows of the micro-batches up to then."""
+"""As-of answers, compared with plain Spark over the rows of the micro-batches so far."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MANY = {
     "all_x": "collect_list(x)",
     "distinct": "count(DISTINCT x)",
 }
-"""One aggregate of every family that keeps something else of rows."""
+"""One aggregate of each family, each with a different kind of state."""
 QUERIES = [
     Query("many", aggs=MANY, window=Window(range="12 minutes", slide="5 minutes"), by=["k"]),
     Query(
@@ -93,7 +93,7 @@ def streamed(spark, feed, tmp_path):
 
 
 def log_of(checkpoint: Path) -> dict[int, tuple[int, int]]:
-    """Of every micro-batch its watermark in milliseconds, and how many files came up to it."""
+    """For every micro-batch, its watermark in milliseconds and the number of files read by then."""
     found = {}
     for number in sorted(
         int(p.name) for p in (checkpoint / "commits").iterdir() if p.name.isdigit()
@@ -104,7 +104,7 @@ def log_of(checkpoint: Path) -> dict[int, tuple[int, int]]:
 
 
 def rows_up_to(spark, feed, log: dict[int, tuple[int, int]], batches: list[int]):
-    """Rows with those of the micro-batches that have them, and the watermark they came under."""
+    """For each micro-batch `upto`, the rows that it has seen, with the watermark of each row."""
     frames, done = [], 0
     for number, (_, files) in log.items():
         for at in range(done, files):
@@ -124,10 +124,10 @@ def rows_up_to(spark, feed, log: dict[int, tuple[int, int]], batches: list[int])
 
 
 def expected_rows(rows, query: Query) -> list:
-    """Plain Spark's answers for every micro-batch at once: `upto` is one more key."""
+    """Plain Spark's answers for all micro-batches at once, with `upto` as an additional key."""
     where = query.where
     if isinstance(query.window, Session):
-        # Rows that are late for a session of their own are in none.
+        # Rows whose own session would already be closed are in no session.
         where = f"unix_micros(ts) + {query.window.range} > wm * 1000"
     asked = Query(
         query.name, aggs=query.aggs, window=query.window, by=[*query.by, "upto"], where=where,
@@ -169,7 +169,7 @@ def test_equals_plain_spark_over_the_rows_up_to_the_micro_batch(spark, feed, tmp
                 wanted = [row for row in wanted if units(row["window"]["end"]) > frontier]
             else:
                 wanted = [row for row in wanted if bounds_of(row["window"]) == found.window]
-            # By name: a catalogue that was read back has the aggregates in another order.
+            # By name, because a catalogue that was read back has the aggregates in another order.
             names = sorted({*found.table.column_names} - {"window"})
             got = [(bounds_of(row["window"]), *(row[n] for n in names)) for row in found.rows()]
             told = [(bounds_of(row["window"]), *(row[n] for n in names)) for row in wanted]
@@ -181,7 +181,7 @@ def test_equals_plain_spark_over_the_rows_up_to_the_micro_batch(spark, feed, tmp
             compared[query.name] += len(told)
     assert min(compared.values()) > 0, compared
 
-    # A closed window is read from the sink, and said to be final.
+    # A closed window is read from the sink, and marked as final.
     frontier = streamed.progress.frontier
     found = streamed.answer("many", at=f"{np.datetime64(frontier - 6 * MINUTE, 'us')}Z")
     assert not found.open

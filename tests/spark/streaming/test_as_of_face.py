@@ -1,4 +1,4 @@
-"""As-of answers beside a running stream: in its process, from others, over HTTP, and after it."""
+"""As-of answers of a running stream, in its process, from others and over HTTP; and afterwards."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_beside_a_running_stream_and_after_it(spark, feed, tmp_path):
     counted = sorted(((-row["n"], row["k"]) for row in running.answer("top").rows()), key=str)
     assert len(counted) == 2
 
-    # What cannot be answered.
+    # Questions that cannot be answered.
     refused = [
         ({"name": "nobody"}, CheckpointError, "no query 'nobody'.*'hour'"),
         ({"name": "hour", "keys": {"z": 1}}, EngineError, "no key 'z'; its keys are 'k', 'g'"),
@@ -120,7 +120,7 @@ def test_beside_a_running_stream_and_after_it(spark, feed, tmp_path):
     answered = client.get("/api/answers", params=asked).json()
     assert answered["rows"] == [["a", 1, *expected["a", 1]]]
     assert answered["window"] == list(whole.window)
-    # Who can do with an older answer gets the last one that was read; others the newest.
+    # Callers that accept an older answer get the last one that was read; others the newest.
     old = running.answer("hour", max_age="0 seconds")
     feed.minutes(6, 7, rows=100)
     wait_for(lambda: running.progress.max_event_time > START + 6 * MINUTE)
@@ -138,7 +138,7 @@ def test_beside_a_running_stream_and_after_it(spark, feed, tmp_path):
     assert client.get("/api/answers", params={"query": "hour", "at": "soon"}).status_code == 409
     assert client.get("/api/answers").status_code == 422
 
-    # A query that has just come has no whole window yet, and one that runs is still answered.
+    # A query that was just added has no complete window yet; the others are still answered.
     running.add(Query("late", aggs={"n": "count(*)"}, window=Window(range="10 minutes")))
     first = running.answer("late")
     assert first.window[0] > running.progress.max_event_time - 10 * MINUTE

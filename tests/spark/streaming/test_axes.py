@@ -1,4 +1,4 @@
-"""Streams on other axes, in other time zones, with many predicates, through other sinks."""
+"""Streams on other axes, in other time zones, with many predicates, and to other sinks."""
 
 from __future__ import annotations
 

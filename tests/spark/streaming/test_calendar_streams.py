@@ -1,4 +1,4 @@
-"""Calendar windows of a stream against Spark's own grouping by date_trunc: the same files."""
+"""Calendar windows of a stream equal Spark's own grouping by date_trunc over the same files."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ COMPUTED = Query(
 
 @pytest.fixture(autouse=True)
 def days_of_berlin(spark) -> Iterator[None]:
-    """The session's zone, which decides what date_trunc gives; weft's windows name their own."""
+    """Set the session's zone, which date_trunc uses; weft's windows name their own zone."""
     spark.conf.set("spark.sql.session.timeZone", BERLIN)
     yield
     spark.conf.set("spark.sql.session.timeZone", "UTC")
 
 
 def spread(feed, first: float, last: float, count: int = 150, late: float = 0.0) -> None:
-    """A file of rows of some days, those that are `late` days late among them."""
+    """Write a file of rows of some days, some of them up to `late` days late."""
     at = feed.random.uniform(first - late, last, count)
     times = AUTUMN + (at * DAY).astype(np.int64)
-    # Whole hours now and then: edges that are met exactly.
+    # Some times are whole hours, so that they lie exactly on edges.
     times[::7] -= times[::7] % (DAY // 24)
     feed.put(times)
 
@@ -95,7 +95,7 @@ def begin(spark, feed, tmp_path, queries, **more):
 
 
 def bounds() -> Iterator[tuple[str, str, str]]:
-    """Starts and ends in Spark SQL, of every window that a row is in; days of the session."""
+    """Starts and ends, in Spark SQL, of all windows with a row, by days of the session's zone."""
     for name, unit in (("months", "MONTH"), ("weeks", "WEEK"), ("days", "DAY")):
         start = f"date_trunc('{unit}', ts)"
         yield name, start, f"{start} + INTERVAL 1 {unit}"
@@ -106,14 +106,14 @@ def bounds() -> Iterator[tuple[str, str, str]]:
 
 
 def spark_rows(spark, feed, tmp_path, mode: str = "append") -> dict[str, Counter]:
-    """What Spark answers of the same stream by `k`, with late rows as it has them; by query."""
+    """By query, Spark's answers for the same stream by `k`, with its own rule for late rows."""
     found: list = []
     taken = feed.stream(spark).withWatermark("ts", WATERMARK)
     listed = (
         f"struct('{name}' AS name, struct({start} AS start, {end} AS end) AS window)"
         for name, start, end in bounds()
     )
-    # By this Spark takes a struct for a window, and its end for the time that a watermark passes.
+    # This makes Spark treat a struct as a window, whose end the watermark has to pass.
     watermarked = {"spark.watermarkDelayMs": 2 * 86_400_000}
     taken = taken.withColumn("w", F.explode(F.expr(f"array({', '.join(listed)})")))
     taken = taken.withColumn("window", F.col("w.window").alias("window", metadata=watermarked))
@@ -161,7 +161,7 @@ def test_early_answers_are_those_of_spark(spark, feed, tmp_path):
 
 
 def test_calendar_windows_come_to_a_running_stream(spark, feed, tmp_path):
-    """One that is added counts from its first whole window."""
+    """An added query is answered from its first complete window on."""
     spread(feed, 0, 20)
     begin(spark, feed, tmp_path, [QUERIES[3], FIXED]).await_termination()
     spread(feed, 20, 100)
@@ -213,7 +213,7 @@ def test_a_calendar_window_is_added_while_the_stream_runs(spark, feed, tmp_path)
 
 @pytest.mark.slow
 def test_a_row_before_the_zones_table_fails_its_query_alone(spark, feed, tmp_path):
-    """Watermarks begin at 1970, so that only windows that reach beyond it take such a row."""
+    """Watermarks begin at 1970, so only windows that reach beyond it accept such a row."""
     feed.put(np.array([-10 * DAY, -9 * DAY]))
     spread(feed, 0, 40)
     spread(feed, 200, 201, 5)

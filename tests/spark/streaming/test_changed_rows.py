@@ -1,4 +1,4 @@
-"""Rows that have another form after a restart: each change goes on rightly, or says what to do."""
+"""Rows with another schema after a restart: the stream continues correctly, or says what to do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WITHOUT_Y = SCHEMA.replace(" y double,", "")
 
 
 def run(spark: object, folder: Path, schema: str, queries: list[Query] = QUERIES) -> None:
-    """The stream over what files there are, read as rows of a schema."""
+    """Run the stream over the existing files, read with a schema."""
     reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
     loom = weft.Loom(reader.parquet(str(folder / "in")), time="ts", watermark="5 minutes")
     for query in queries:
@@ -45,7 +45,7 @@ def begun(spark: object, tmp_path: Path) -> Path:
 def test_columns_added_dropped_and_widened_go_on(spark: object, begun: Path) -> None:
     feed = Feed(begun / "later")
     feed.folder, feed.count = begun / "in", 1
-    # A column more, one less that no query reads, and a wider one that only a predicate reads.
+    # A new column, a removed one that no query reads, and a wider one that only a predicate reads.
     changed = WITHOUT_Y.replace("d decimal(10,2)", "d decimal(20,2)") + ", z string"
     for first, last in ((10, 25), (24, 40)):
         feed.minutes(first, last)
@@ -76,11 +76,11 @@ def test_what_state_cannot_take_is_refused_with_a_remedy(
 ) -> None:
     with pytest.raises(CheckpointError, match=said):
         run(spark, begun, schema, queries=[])  # those of the checkpoint
-    run(spark, begun, SCHEMA)  # nothing is broken by having tried
+    run(spark, begun, SCHEMA)  # the failed attempts have broken nothing
 
 
 def test_a_query_that_goes_with_the_change_replaces_the_old_one(spark: object, begun: Path) -> None:
-    """A query of the same name that means something else begins anew."""
+    """A query with the same name but another meaning starts from scratch."""
     wide = Query("by_g", aggs={"n": "count(*)"}, window=Window(range="10 minutes"), by=["k"])
     later = Feed(begun / "later")
     later.folder, later.count = begun / "in", 1

@@ -1,4 +1,4 @@
-"""The driver killed again and again while queries come and go."""
+"""The driver is killed repeatedly while queries are added and dropped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of a checkpoint cut short, changed or gone: recovered, or a stop that names the file."""
+"""Truncated, changed or missing files of a checkpoint: recovery, or an error that names them."""
 
 from __future__ import annotations
 

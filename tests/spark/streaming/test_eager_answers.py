@@ -37,14 +37,14 @@ def rows(frame: object) -> list[str]:
 
 
 def assert_closed(spark: object, feed: Feed, out: str, frontier: int) -> None:
-    """Every window that the rows so far close is answered, as Spark answers it over them all."""
+    """Check that all windows that the rows close are answered as Spark answers over all rows."""
     feed.batch(spark).createOrReplaceTempView("t")
     plain = weft.Loom(feed.batch(spark), time="ts")
     for query in QUERIES:
         plain.add(query)
     expected = plain.run()
     for query in QUERIES:
-        # Spark asks a condition on sessions of rows, before it joins them; not one of chance.
+        # Spark pushes a condition on sessions down to rows, unless it is nondeterministic.
         closed = f"unix_micros(window.end) <= {frontier} + floor(rand())"
         due = expected[query.name].where(closed)
         assert rows(weft.read_results(spark, out, query.name)) == rows(due), query.name
@@ -58,7 +58,7 @@ def test_windows_are_answered_at_once_and_the_choice_may_change(
     out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
 
     def go_on(first: int, last: int, emit: str | None) -> int:
-        """Run over some minutes more; what its last rows close is answered in it."""
+        """Run over some more minutes; the windows that their last rows close are answered."""
         for minute in range(first, last, 11):
             feed.minutes(minute, minute + 11, rows=60, late=2.0)
         begun = loom(spark, feed).start(

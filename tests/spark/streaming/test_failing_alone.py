@@ -1,4 +1,4 @@
-"""A query that fails, fails alone: it is named with its cause, and the others miss nothing."""
+"""A query that fails, fails alone: the error names it and the cause; the others lose nothing."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def assert_others_complete(spark, feed, tmp_path, running, *others, until):
 
 
 def test_each_kind_of_failure_beside_queries_that_go_on(spark, feed, tmp_path):
-    """One after the other they fail, each with its cause; the others miss nothing."""
+    """They fail one after the other, each with its cause; the others lose nothing."""
     bad = {
         CAST: ("CAST_INVALID_INPUT", "sum(CAST(k AS int))"),
         DIVISION: ("DIVIDE_BY_ZERO", "max(100 / (g - g))"),
@@ -90,7 +90,7 @@ def test_each_kind_of_failure_beside_queries_that_go_on(spark, feed, tmp_path):
 
 
 def test_of_queries_that_share_an_expression_those_fail_that_take_the_row(spark, feed, tmp_path):
-    """One of them guards itself with its WHERE, the other does not: found by trying them apart."""
+    """One of them is guarded by its WHERE and the other is not; trying each alone shows which."""
     feed.minutes(0, 30)
     running = start(spark, feed, tmp_path, SOME, NONE)
     wait_for(lambda: running.catalogue.failed)
@@ -164,7 +164,7 @@ def test_when_none_is_left_the_stream_stops_with_the_truth(spark, feed, tmp_path
 
 
 def test_a_leftover_of_a_dropped_query_fails_nobody(spark, feed, tmp_path):
-    """What was projected for it goes on being evaluated until the stream is started again."""
+    """Its expressions in the projection are evaluated until the stream is restarted."""
     loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
     loom.add(FIVE)
     loom.add(TEN)
@@ -180,7 +180,7 @@ def test_a_leftover_of_a_dropped_query_fails_nobody(spark, feed, tmp_path):
 
 
 def test_a_change_and_a_failure_at_the_same_micro_batch(spark, feed, tmp_path):
-    """What the last micro-batch ran by is not projected again: Spark has done with it."""
+    """The restart need not project what the last micro-batch needed, as Spark has finished it."""
     risky = Query("risky", aggs={"s": "sum(100 / (x - 500))"}, window=W)
     feed.minutes(0, 20)
     running = start(spark, feed, tmp_path, risky)
@@ -196,7 +196,7 @@ def test_a_change_and_a_failure_at_the_same_micro_batch(spark, feed, tmp_path):
 
 
 def test_an_error_without_a_place_is_traced_by_trying_the_queries_apart(spark, feed, tmp_path):
-    """A Python function that raises, and errors in outputs that Spark says nothing more of."""
+    """A Python function that raises, and errors in outputs for which Spark gives no position."""
 
     def picky(value):
         if value == "c":
@@ -223,12 +223,12 @@ def test_an_error_without_a_place_is_traced_by_trying_the_queries_apart(spark, f
 
 
 def twice(key):
-    """SQL that fails, and of which Spark does not say where it stands."""
+    """SQL that fails without Spark saying where it is in the query."""
     return f"size(map_from_arrays(array({key}, lower({key})), array(1, 2)))"
 
 
 def test_answers_that_a_folder_or_a_table_does_not_take(spark, feed, tmp_path):
-    """A file lies where the folder of one query should be."""
+    """There is a file in place of the folder of one query."""
     feed.minutes(0, 40)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "ten").write_text("in the way")

@@ -1,4 +1,4 @@
-"""Rows years ahead are set aside, and windows stay open for those that come after."""
+"""Rows years ahead are set aside, and windows stay open for the following rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_sql_and_arrow_set_the_same_rows_aside(spark, limit, floor):
 
 
 def test_the_clock_is_the_one_that_spark_logs(spark, feed, tmp_path):
-    """Also of a micro-batch that is run again: `read_again` relies on that."""
+    """This also holds when a micro-batch is repeated, on which `read_again` relies."""
     feed.minutes(0, 15)
     checkpoint = str(tmp_path / "ck")
     stream = feed.stream(spark).selectExpr("unix_micros(current_timestamp()) AS now")
@@ -74,7 +74,7 @@ def test_a_log_without_a_clock_is_told(tmp_path):
 
 
 def test_steady_micro_batches_compile_nothing_of_ours(spark, feed, tmp_path):
-    """Code that is compiled anew with every micro-batch is interpreted for most of it."""
+    """Code that is compiled again in every micro-batch would be interpreted most of the time."""
     for minute in range(8):
         feed.minutes(minute, minute + 1)
     compiled: list[int] = []
@@ -90,7 +90,7 @@ def test_steady_micro_batches_compile_nothing_of_ours(spark, feed, tmp_path):
     given |= {"watermark": "5 minutes"}
     with settings(spark, {"spark.sql.codegen.wholeStage": "true"}):
         start(feed.stream(spark), AXIS, Counting(), queries=[TEN], **given).await_termination()
-    # Spark itself compiles a predicate with each watermark.
+    # Spark itself compiles a predicate for each watermark.
     assert np.diff(compiled)[3:7].max() <= 1
 
 
@@ -118,7 +118,7 @@ def test_a_row_years_ahead_closes_no_window(spark, feed, tmp_path, engine):
         given |= {"engine": "rewrite", "strategy": "coverage"}
     far = time.time_ns() // 1000 + 3 * YEAR
     feed.minutes(0, 15)
-    # Spark's own operators end on times whose windows overflow; the operator takes any.
+    # Spark's own operators fail on times whose windows overflow; weft's operator accepts any time.
     past = -(2**63) if engine == "operator" else -62_135_596_800_000_000
     feed.put(np.array([far, 2**63 - 1, past, past + 1]))
     feed.minutes(11, 30)
@@ -150,7 +150,7 @@ def test_the_guard_is_off_where_that_is_asked(spark, feed, tmp_path):
 
 
 def test_a_clock_that_goes_back_stops_the_stream_and_loses_nothing(spark, feed, tmp_path):
-    """As if the clock had been right until yesterday's run, and were ten days behind today."""
+    """The clock was right until yesterday's run, and is ten days behind today."""
     out, given = str(tmp_path / "out"), {"checkpoint": str(tmp_path / "ck")}
     given |= {"trigger": "available_now", "watermark": "5 minutes"}
     now = time.time_ns() // 1000
@@ -163,7 +163,7 @@ def test_a_clock_that_goes_back_stops_the_stream_and_loses_nothing(spark, feed, 
     ProgressFile(given["checkpoint"]).write(right)
     with pytest.raises(EngineError, match=r"the clock says .* has said .* set it and start"):
         start(feed.stream(spark), AXIS, out, **given)
-    # Rows of the time that it really is count, whatever the clock says: the floor is believed.
+    # Rows at the real time count, whatever the clock says, because of the floor.
     feed.put(np.array([now + 239 * 60 * MINUTE] * 5), k=["a"] * 5)
     condition = (
         Guard.of("auto", AXIS).since(right.max_event_time, right.clock).condition("unix_micros(ts)")

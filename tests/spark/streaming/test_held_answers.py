@@ -1,4 +1,4 @@
-"""Windows of windows on streams: what is held, released, run again, paused and dropped."""
+"""Windows of windows on streams: answers are held, released, run again, paused and dropped."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_statement_of_outer_windows_comes_is_paused_and_goes(
         wait_for(lambda: (running.status().watermark or 0) >= START + minute * MINUTE)
 
     def answered() -> set[int]:
-        """When the halves start that are answered, in whole minutes; each has all of its tens."""
+        """The starts of the answered half hours, in minutes; each must have all its ten minutes."""
         rows = weft.read_results(spark, out, "halves").collect()
         assert {row["tens"] for row in rows} <= {3}
         return {int(row["w"]["start"].timestamp() - START // 1_000_000) // 60 for row in rows}

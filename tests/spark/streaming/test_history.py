@@ -1,4 +1,4 @@
-"""Queries that come with history: rows before the seam from a table, later ones from the stream."""
+"""Queries with history: rows before the seam are read from a table, later ones from the stream."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def entry_of(tmp_path, name: str):
 
 
 def check(spark, tmp_path, query, history, stream, since: int, seam: int) -> int:
-    """Every answer is that over the history before the seam and the stream's rows from it on."""
+    """Check that answers are those over the history before the seam and the stream's later rows."""
     counted = history.where(f"unix_micros(ts) < {seam}").unionAll(
         stream.where(f"unix_micros(ts) >= {seam}")
     )
@@ -103,7 +103,7 @@ def test_a_late_query_is_complete_at_once(spark, feed, past, tmp_path):
     running = go(spark, feed, tmp_path, [FIVE], trigger="100 milliseconds")
     wait_for(lambda: (running.progress.max_event_time or 0) > START + 20 * MINUTE)
     checkpoint = str(tmp_path / "ck")
-    frozen = tmp_path / "frozen"  # what the table holds when it is read
+    frozen = tmp_path / "frozen"  # the table's content when it is read
     shutil.copytree(feed.folder, frozen)
     history = table(spark, past.folder, frozen)
     running.add(LONG, history=history)

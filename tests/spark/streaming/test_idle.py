@@ -36,18 +36,18 @@ def start(spark: Any, feed: Feed, folder: Path, *queries: Query, sink: Any = Non
 
 
 def put(feed: Feed, first: float, last: float) -> None:
-    """Rows between two seconds of the stream; the last at its very end."""
+    """Write rows between two seconds of the stream, the last one exactly at the end."""
     times = feed.random.integers(int(first * SECOND), int(last * SECOND), 40)
     feed.put(START + np.append(times, int(last * SECOND) - 1))
 
 
 def wait_until_closed(running: Any, second: int) -> None:
-    """Until all windows are closed that end by a second of the stream."""
+    """Wait until all windows that end by a second of the stream are closed."""
     wait_for(lambda: (running.progress.frontier or 0) >= START + second * SECOND)
 
 
 def assert_answered(spark: Any, feed: Feed, folder: Path, *queries: Query) -> None:
-    """All windows are answered, once, as Spark answers them over all rows but the late one."""
+    """Check that each window is answered once, as by Spark over all rows except the late one."""
     on_time = feed.batch(spark).where("k <> 'late' OR k IS NULL")
     for query in queries:
         found = rows(weft.read_results(spark, str(folder / "out"), query.name).collect())
@@ -55,9 +55,9 @@ def assert_answered(spark: Any, feed: Feed, folder: Path, *queries: Query) -> No
 
 
 def lose_last_commit(checkpoint: Path) -> tuple[Path, str]:
-    """As if Spark had been killed before it noted its last micro-batch, which it then runs again.
+    """Remove Spark's commit of the last micro-batch, as after a kill, so that it runs again.
 
-    Returns the file that says what the micro-batch has to read, and what it says.
+    Returns the file with the offsets of that micro-batch, and its content.
     """
     last = max(int(path.name) for path in (checkpoint / "commits").iterdir() if path.suffix == "")
     for name in (f"{last}", f".{last}.crc"):
@@ -130,7 +130,7 @@ def test_the_last_windows_of_an_available_now_run_outlast_a_change(
 
 
 def test_a_query_fails_alone_beside_ticks(spark: Any, feed: Feed, tmp_path: Path) -> None:
-    """Its error does not say whose it is: the rows are read again, by the offsets of both."""
+    """The error does not name the query, so the rows are read again by both sources' offsets."""
     put(feed, 0, 2.5)
     bad = Query("bad", aggs={"s": f"sum({twice('k')})"}, window=Window(range="1 second"))
     running = start(spark, feed, tmp_path, ONES, bad, idle=IDLE)

@@ -1,4 +1,4 @@
-"""late="deliver": rows that are lost to some query go to a folder of their own, with the reason."""
+"""late="deliver": rows that some query lost are written to a separate folder, with the reason."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUERIES = [
 
 
 def fixed(range: int, slide: int) -> Callable[[int, int], bool]:
-    """Whether some window takes a time, and every one that does ends by the frontier."""
+    """Whether a time is in some window, and all its windows end by the frontier."""
 
     def late(time: int, frontier: int) -> bool:
         starts = [
@@ -62,7 +62,7 @@ def of_a_day(time: int, frontier: int) -> bool:
 
 
 def later(frontier: int) -> int:
-    """The frontier of a query that waits for a quarter of an hour."""
+    """The frontier of a query with a lateness of a quarter of an hour."""
     return max(0, frontier - 15 * MINUTE)
 
 
@@ -80,7 +80,7 @@ Row = tuple[int, str, tuple[str, ...], int]
 
 
 class Source:
-    """A feed that knows what it has put, and in which micro-batch each file is read."""
+    """A feed that records its rows, and the micro-batch in which each file is read."""
 
     def __init__(self, feed: Feed, *names: str) -> None:
         self.feed, self.batches = feed, list[list[dict]]()
@@ -88,7 +88,7 @@ class Source:
         self.random = np.random.default_rng(5)
 
     def put(self, first: float, *more: int, rows: int = 60, behind: float = 40.0) -> None:
-        """Rows of ten minutes, a third of them up to `behind` minutes older, and `more` times."""
+        """Write ten minutes of rows, a third of them up to `behind` minutes late, and `more`."""
         times = START + self.random.integers(int(first * MINUTE), int((first + 10) * MINUTE), rows)
         back = self.random.integers(0, int(behind * MINUTE), rows)
         times = np.where(self.random.random(rows) < 0.3, times - back, times)
@@ -102,11 +102,11 @@ class Source:
         )
 
     def empty(self) -> None:
-        """A micro-batch without rows, by which Spark closes windows at the end of a run."""
+        """Note a micro-batch without rows, in which Spark closes windows at the end of a run."""
         self.batches.append([])
 
     def lost(self, far: int) -> list[Row]:
-        """What the definition says; rows at or after `far` are too far ahead."""
+        """The lost rows by definition; rows at or after `far` are too far ahead."""
         found: list[Row] = []
         frontiers, seen = [0], 0  # Spark's watermark begins at 1970
         for number, batch in enumerate(self.batches):
@@ -149,7 +149,7 @@ def delivered(spark: object, folder: Path) -> list[Row]:
 
 
 def assert_counted(running: object, found: list[Row]) -> None:
-    """The delivered rows of every query are as many as its late rows."""
+    """Check that the number of delivered rows of every query is its count of late rows."""
     names = Counter(name for _, reason, names, _ in found if reason == "late" for name in names)
     status = running.status()
     assert {one.name: names[one.name] for one in status.queries} == {
@@ -161,7 +161,7 @@ def assert_counted(running: object, found: list[Row]) -> None:
 def test_what_is_delivered_is_what_is_counted_and_what_the_definition_says(
     spark: object, feed: Feed, tmp_path: Path
 ) -> None:
-    """Over predicates, sliding windows, gaps, sessions and days; rows ahead; a restart."""
+    """Tested with predicates, sliding windows, gaps, sessions, days, rows ahead, and a restart."""
     source, far = Source(feed), time.time_ns() // 1000 + 1000 * 86_400_000_000
     for first in (0, 10, 40):
         source.put(first)
@@ -201,12 +201,12 @@ def test_a_micro_batch_that_is_run_again_delivers_once(
 
         monkeypatch.setattr(where, name, once)
 
-    # Before its rows are seen: they come with the next start.
+    # A crash before its rows are read: the next start delivers them.
     failing(LateFiles, "commit", commit, lambda batch: batch == 2)
     with pytest.raises(Exception, match="pulled the plug"):
         run(spark, source, tmp_path)
     assert {row[3] for row in delivered(spark, tmp_path)} <= {0, 1}
-    # After they are seen, and before Spark knows that the micro-batch is done: they come again.
+    # A crash after they are read and before Spark's commit: they are delivered again.
     failing(ProgressFile, "write", write, lambda progress: progress.batch == 3)
     with pytest.raises(Exception, match="pulled the plug"):
         run(spark, source, tmp_path)
@@ -240,7 +240,7 @@ def test_an_integer_axis_and_eager_answers(spark: object, feed: Feed, tmp_path: 
 
 
 def test_rows_on_which_a_query_failed(spark: object, feed: Feed, tmp_path: Path) -> None:
-    """The others go on, and have their late rows as before."""
+    """The other queries continue, and their late rows are as before."""
     source = Source(feed, "tens", "slides")
     for first in (0, 10, 40, 50):
         source.put(first, behind=60)

@@ -1,4 +1,4 @@
-"""Queries of several latenesses on one stream, against native ones with so much more delay."""
+"""Queries with different lateness on one stream equal native ones with that much more delay."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ QUERIES = [
     ),
 ]
 FIXED = {"days": Window(range="1 day", offset="23 hours")}
-"""What Spark's own `window` has for calendar windows of a zone without summer time."""
+"""The fixed windows that equal calendar windows in a zone without summer time."""
 FILES = [(0, 10, 0), (8, 20, 12), (20, 24, 30), (24, 40, 60), (60, 63, 20), (63, 70, 80)]
 
 
@@ -48,7 +48,7 @@ def put(feed: Feed, files: list[tuple[int, int, int]]) -> None:
 
 
 class Both:
-    """The stream beside the native queries, over the same files."""
+    """The stream and the native queries, over the same files."""
 
     def __init__(self, spark: object, feed: Feed, folder: Path, mode: str, **more: str) -> None:
         self.spark, self.feed, self.folder, self.mode, self.more = spark, feed, folder, mode, more
@@ -58,7 +58,7 @@ class Both:
         self.files = 0
 
     def run(self) -> None:
-        """From where they stopped to the last file."""
+        """Run all from where they stopped to the last file."""
         found: dict[str, list] = {query.name: [] for query in QUERIES}
         sink = ForeachBatchSink(
             lambda name, batch, number: found[name].extend(
@@ -100,7 +100,7 @@ class Both:
         self.files = self.feed.count
 
     def by_file(self, streaming: object, some: list) -> list:
-        """Rows after how many files had been read: micro-batches without rows have numbers too."""
+        """Rows by the number of files read so far, because empty micro-batches have numbers too."""
         progress = [p for p in streaming.recentProgress if p["numInputRows"]]
         read = sorted({p["batchId"] for p in progress})
         assert self.files + len(read) == self.feed.count
@@ -126,7 +126,7 @@ def test_each_is_answered_in_the_micro_batch_in_which_its_own_stream_would(
     assert min(map(len, both.expected.values())) > 3
     late = {query.name: both.status.query(query.name).late_rows for query in QUERIES}
     assert late["punctual"] > late["patient"] > 0
-    for name in ("last", "first"):  # windows that tumble: Spark counts what a row is late for
+    for name in ("last", "first"):  # tumbling windows, as Spark counts a late row once per window
         assert (late[name] > 0) == (both.dropped[name] > 0), name
     assert both.status.query("patient").lateness == 10 * MINUTE
 

@@ -1,4 +1,4 @@
-"""Lateness on streams that change, are asked, and are eager; and where it is refused."""
+"""Lateness on streams with changes, as-of answers and eager answers; and where it is refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def times(*minutes: float) -> np.ndarray:
 
 
 def test_an_eager_stream_of_numbers(spark: object, feed: Feed, tmp_path: Path) -> None:
-    """By definition: a window takes the rows of a file if it was open before the file."""
+    """By definition, a window accepts the rows of a file if it was open before the file."""
     for first, late in ((0, 0.0), (10, 15.0), (30, 40.0), (45, 40.0), (60, 60.0)):
         feed.minutes(first, first + 10, rows=60, late=late)
     numbered = "unix_seconds(ts) - 1700000000"
@@ -76,14 +76,14 @@ def test_added_with_backfill_asked_and_verified(spark: object, feed: Feed, tmp_p
     wait_for(lambda: running.progress.batch >= 0)
     feed.minutes(20, 30, rows=80)
     wait_for(lambda: (running.progress.frontier or 0) >= START + 27 * MINUTE)
-    # Twenty to thirty minutes old, and not late for it: its slices are held for the hour.
+    # Twenty to thirty minutes old, but not late for it: its slices are kept for the hour.
     patient = Query("patient", aggs=COUNT, window=TENS, by="k", lateness="30 minutes")
     running.add(patient, backfill=True)
     entry = running.catalogue.entry("patient")
     assert entry.complete_from <= START - 3 * MINUTE  # ended ten minutes ago and more
     feed.put(times(5, 6, 7, 25, 45))
     wait_for(lambda: (running.progress.frontier or 0) >= START + 42 * MINUTE)
-    # Closed for the watermark, and open for the query.
+    # Closed by the watermark, but open for the query.
     at = (START + 20 * MINUTE) // 1_000_000
     moment = np.datetime64(at, "s").astype("datetime64[us]").item()
     asked = running.answer("patient", at=moment)

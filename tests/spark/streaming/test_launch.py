@@ -1,4 +1,4 @@
-"""How a stream's Spark query is started: with which files its logs are written."""
+"""How a stream's Spark query is started: which file manager writes its logs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def feed(tmp_path: Path) -> Feed:
 
 
 def managers(running: object) -> list[str]:
-    """By which class each log of a running stream writes its files: its own, and its source's."""
+    """The class with which each log of a running stream, its own and its source's, writes files."""
     execution = running.last_query._jsq.streamingQuery()
     wait_for(lambda: not execution.sources().isEmpty())
     source = execution.sources().apply(0)

@@ -1,4 +1,4 @@
-"""Queries come and go without a restart: within what the stream projects, and offers."""
+"""Queries are added and dropped without a restart, if the stream projects what they need."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RATIO = Query("ratio", aggs={"r": "max(100 / x)"}, window=Window(range="4 minute
 
 
 def run_of(running) -> str:
-    """Spark's number of the run: another one after every restart."""
+    """Spark's id of the run, which changes with every restart."""
     return str(running.last_query.runId)
 
 
@@ -66,7 +66,7 @@ def assert_complete(spark, feed, tmp_path, running, query, until) -> None:
 def test_changes_within_the_menu_do_not_restart(spark, feed, tmp_path):
     running = started(spark, feed, tmp_path, [FIVE, BUSY], offer=["y", "g"])
     run = run_of(running)
-    running.add(TEN, backfill=True)  # another window of what is kept
+    running.add(TEN, backfill=True)  # another window over the kept slices
     running.add(BUSIER)  # another threshold
     running.add(BY_G)  # a key and an argument that are offered, in a tree of their own
     assert running.catalogue.batch == running.progress.batch + 1
@@ -90,7 +90,7 @@ def test_what_is_not_projected_restarts_once_and_is_told_before(spark, feed, tmp
     assert set(running.needs(asked)) == {"y", "g", "100 / x", "a hash of g"}
     made = running.apply(asked)
     assert made["batch"] == running.catalogue.batch
-    assert running.catalogue.number == 2  # both in one change
+    assert running.catalogue.number == 2  # one change for both
     assert run_of(running) != run
     run = run_of(running)
     running.drop("ratio")  # what it asked for goes on being projected, for nobody
@@ -102,7 +102,7 @@ def test_what_is_not_projected_restarts_once_and_is_told_before(spark, feed, tmp
 
 
 def test_a_change_during_a_micro_batch_holds_from_the_next_on(spark, feed, tmp_path):
-    """Nothing of the micro-batch that runs is answered by another program than it began with."""
+    """The running micro-batch is answered entirely by the program with which it began."""
     begun, go_on, seen = threading.Event(), threading.Event(), []
 
     def slow(name, answers, batch):
@@ -122,7 +122,7 @@ def test_a_change_during_a_micro_batch_holds_from_the_next_on(spark, feed, tmp_p
     changing = threading.Thread(target=running.add, args=(FIVE,))
     changing.start()
     changing.join(1.0)
-    assert changing.is_alive()  # it waits for the micro-batch, and the stream goes on meanwhile
+    assert changing.is_alive()  # it waits for the micro-batch, while the stream continues
     go_on.set()
     changing.join(120)
     assert not changing.is_alive()
@@ -134,7 +134,7 @@ def test_a_change_during_a_micro_batch_holds_from_the_next_on(spark, feed, tmp_p
 
 
 def test_a_micro_batch_that_is_run_again_runs_by_what_it_ran_by(spark, feed, tmp_path):
-    """As after a crash between the delivery of a micro-batch and Spark's commit of it."""
+    """This happens after a crash between a micro-batch's delivery and Spark's commit."""
     running = started(spark, feed, tmp_path, [FIVE, TEN])
     feed.minutes(20, 40)
     wait_for(
@@ -144,7 +144,7 @@ def test_a_micro_batch_that_is_run_again_runs_by_what_it_ran_by(spark, feed, tmp
     running.stop()
     last = running.progress.batch
     assert running.catalogue.batch == last + 1
-    (Path(tmp_path) / "ck" / "commits" / str(last)).unlink()  # Spark has it to do again
+    (Path(tmp_path) / "ck" / "commits" / str(last)).unlink()  # Spark has to run it again
     (Path(tmp_path) / "ck" / "commits" / f".{last}.crc").unlink(missing_ok=True)
     again = Loom(feed.stream(spark), time="ts", watermark="5 minutes").start(
         str(tmp_path / "out"), checkpoint=str(tmp_path / "ck"), trigger="100 milliseconds"

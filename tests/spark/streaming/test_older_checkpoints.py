@@ -1,4 +1,4 @@
-"""Streams go on from checkpoints that earlier versions of weft wrote, with the answers of Spark."""
+"""Streams continue from checkpoints of earlier versions of weft, with Spark's answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weft.spark.verify.native import native
 def test_a_stream_goes_on_where_an_older_weft_stopped(spark, tmp_path: Path, archive: Path):
     with zipfile.ZipFile(archive) as found:
         found.extractall(tmp_path)
-    for path in tmp_path.glob("ck/state/*/_metadata/v2/*"):  # Spark notes where its files are
+    for path in tmp_path.glob("ck/state/*/_metadata/v2/*"):  # Spark records where its files are
         path.write_bytes(path.read_bytes().replace(PLACE, str(tmp_path).encode()))
     whole, later = Feed(tmp_path / "in"), Feed(tmp_path / "later")
     put(whole)

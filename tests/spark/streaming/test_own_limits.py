@@ -1,4 +1,4 @@
-"""A query over a limit of its own is failed or paused, as its owner chose; nobody else feels it."""
+"""A query over its own limit fails or is paused, as its owner chose; others are not affected."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def states(running):
 
 @pytest.mark.parametrize("mode", ["append", "update"])
 def test_groups_and_answers(spark, feed, tmp_path, mode):
-    """Some are far over: a worker stops them before the answers are made. Some fit."""
+    """Some are far over the limit, and a worker stops them before computing answers; some fit."""
     asked = (
         by_x("groups", groups=3),
         by_x("answers", answers=3),
@@ -65,7 +65,7 @@ def test_groups_and_answers(spark, feed, tmp_path, mode):
 
 
 def test_over_only_in_all_buckets_together(spark, feed, tmp_path):
-    """No bucket alone is over: the micro-batch is delivered, and the query out after it."""
+    """No single bucket is over: the micro-batch is delivered, and the query removed after it."""
     feed.minutes(0, 10)
     first = start(spark, feed, tmp_path, by_x("all"))
     wait_for(lambda: first.status().query("all").groups > 10)

@@ -1,4 +1,4 @@
-"""A paused query: nothing of what closes meanwhile is delivered, and what closes later is whole."""
+"""A paused query: windows that close meanwhile are not delivered, and later ones are complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weft.stream.status_file import read_board
 
 DELAY = 5 * 60 * 1_000_000
 FAR_AHEAD = (1_700_000_000 + 500_000 * 60) * 1_000_000
-"""Where windows are closed up to once the feed has ended."""
+"""Windows that end by this are closed once the feed has ended."""
 FIVE = Query("five", aggs={"n": "count(*)", "s": "sum(x)"}, by=["k"],
              window=Window(range="20 minutes", slide="5 minutes"))  # fmt: skip
 PATIENCE = 10
@@ -36,7 +36,7 @@ def wait_for(condition, seconds: float = 120.0) -> None:
 
 
 def settled(running, feed, first: int, last: int) -> int:
-    """Feed some minutes; where windows are closed up to, once the stream has taken them all in."""
+    """Feed some minutes; return up to when windows are closed after the stream has read them."""
     before = running.progress.max_event_time
     feed.minutes(first, last)
 
@@ -56,7 +56,7 @@ def test_answers_stop_and_go_on_with_the_state_kept(spark, feed, tmp_path):
     out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
     loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
     loom.add(FIVE)
-    loom.add(RATIO)  # lowered on its way to the sink, unlike the others
+    loom.add(RATIO)  # computed in SQL before the sink, unlike the others
     loom.add(PATIENT)
     feed.minutes(0, 5)
     running = loom.start(out, checkpoint=checkpoint, trigger="100 milliseconds")

@@ -1,4 +1,4 @@
-"""A stopped stream's state goes to other partitions, and answers stay those of the batch."""
+"""A stopped stream's state moves to other partitions, and answers still equal the batch's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ QUERIES = [
 
 
 class Stream:
-    """A stream of files on a checkpoint, run as far as its files go."""
+    """A stream of files on a checkpoint, which runs until all files are read."""
 
     def __init__(self, spark, feed: Feed, folder: Path, **options) -> None:
         self.spark, self.feed, self.options = spark, feed, options
@@ -58,7 +58,7 @@ class Stream:
         return weft.rescale(self.spark, self.checkpoint, partitions=partitions)
 
     def state_partitions(self) -> set[int]:
-        """The partitions that the last micro-batch wrote, by its files."""
+        """The partitions that the last micro-batch wrote, as its files show."""
         version = (
             max(map(int, (p.name for p in Path(self.checkpoint, "commits").glob("[0-9]*")))) + 1
         )
@@ -82,7 +82,7 @@ def stream(spark, feed: Feed, tmp_path: Path) -> Stream:
 
 
 def contents(checkpoint: str) -> dict[str, str]:
-    """Every file that Spark keeps, by what is in it."""
+    """The contents of all files that Spark keeps."""
     root = Path(checkpoint)
     files = [path for name in rescaling._WRITTEN for path in (root / name).rglob("*")]
     return {
@@ -143,12 +143,12 @@ def test_there_is_a_way_back_until_the_next_micro_batch(stream: Stream):
 
 
 class Crash(BaseException):
-    """A process that ends; nobody cleans up."""
+    """The process ends without any clean-up."""
 
 
 @pytest.mark.parametrize("commits", [False, True])
 def test_a_crash_leaves_the_old_or_the_new(stream: Stream, monkeypatch, commits: bool):
-    """Once before Spark's commit, which is what decides, and once after it."""
+    """The crash is once before Spark's commit, which decides, and once after it."""
     stream.run(0, 10)
     before = contents(stream.checkpoint)
 
@@ -203,7 +203,7 @@ def test_what_cannot_be_is_refused(stream: Stream, tmp_path: Path):
 
 
 def test_a_spark_that_cannot_says_which_can(stream: Stream, monkeypatch):
-    """PySpark before 4.2 has no such manager."""
+    """PySpark before 4.2 has no class that rescales state."""
     monkeypatch.delattr(type(stream.spark), "_streamingCheckpointManager")
     with pytest.raises(EngineError, match=r"Spark 4\.\S+ cannot move .* 4\.2 and newer can"):
         stream.rescale(2)

@@ -1,4 +1,4 @@
-"""A stream rescaled up and down while it and the rescaling are killed; answers equal the batch's.
+"""A stream is rescaled up and down; it and the rescaling are killed; answers equal the batch's.
 
 This file is also the process that is killed: `python THIS_FILE stream|rescale FOLDER NUMBER`.
 """
@@ -41,7 +41,7 @@ def started(folder: Path, trigger: str):
 
 
 def stream(folder: Path, batches: int) -> None:
-    """Run the stream for so many micro-batches, then stop it; 0: to its end."""
+    """Run the stream for a number of micro-batches, then stop it; 0: to its end."""
     running = started(folder, "available_now")
     until = running.progress.batch + batches
     while not running.await_termination(0.05):
@@ -73,7 +73,7 @@ def whole(what: str, folder: Path, number: int) -> None:
 
 
 def killed(what: str, folder: Path, number: int, begun: Path, seconds: float) -> None:
-    """Have it killed some seconds after a file has changed, which says that it is at work."""
+    """Run it, and kill it some seconds after a file has changed, which shows that it works."""
     before = begun.stat().st_mtime_ns if begun.exists() else None
     running = process(what, folder, number)
     ends = time.monotonic() + 300
@@ -105,7 +105,7 @@ def test_rescaled_up_and_down_between_kills(tmp_path: Path):
     seen = []
     killed("stream", folder, 0, progress, draw.uniform(0, 1))
     for partitions in (5, 1):
-        # Killed on its way; whoever starts the stream next finds the old partitions or the new.
+        # Killed while it ran; the next start of the stream finds the old partitions or the new.
         killed("rescale", folder, partitions, marker, draw.uniform(0, 3))
         whole("stream", folder, 1)
         seen.append(rescaling.written(str(folder / "ck")).partitions)

@@ -1,4 +1,4 @@
-"""A stream that runs on: queries come and go, other processes ask, and it says how it is doing."""
+"""A running stream: queries are added and dropped, other processes ask, and it reports status."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_queries_come_and_go_while_it_runs(spark, feed, tmp_path):
     private = [path.stat().st_mode & 0o777 for path in Path(checkpoint, "weft").glob("**/*.json")]
     assert set(private) == {0o600}
 
-    running.add(TEN, backfill=True)  # its edges, keys and parts are kept already
+    running.add(TEN, backfill=True)  # its edges, keys and parts exist already
     running.add("SELECT max(x) AS hi FROM t GROUP BY window(ts, '6 minutes', '2 minutes')", "most")
     status = running.status()
     assert status.active
@@ -104,7 +104,7 @@ def feed_end(feed) -> int:
 
 
 def test_a_sink_that_fails_is_quoted_in_short_and_nothing_is_lost(spark, feed, tmp_path):
-    """A JVM error of a sink may be pages long, on which Spark's own search for its cause fails."""
+    """A sink's JVM error may be pages long, and then Spark's own search for its cause fails."""
     feed.minutes(0, 30)
     feed.end()
     delivered: list = []

@@ -1,4 +1,4 @@
-"""Sessions of a stream against Spark's own session_window: the same files, the same rows."""
+"""Sessions of a stream have the rows of Spark's own session_window over the same files."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def out_of_order(feed) -> None:
     feed.minutes(0, 10, rows=60)
     feed.minutes(8, 20, rows=60, late=6)
     feed.minutes(20, 24, rows=60, late=30)
-    # On whole seconds: gaps that are met exactly.
+    # On whole seconds, so that some pauses are exactly a gap.
     feed.put(START + np.arange(24 * 60, 26 * 60, 5) * 1_000_000)
     feed.minutes(24, 40, rows=60, late=12)
     feed.minutes(60, 63, rows=60)
@@ -56,7 +56,7 @@ def out_of_order(feed) -> None:
 
 
 def with_key(query: Query) -> Query:
-    """Spark has no sessions of all rows on a stream; weft's are those of one group."""
+    """Spark has no sessions without keys on a stream; weft's equal those of a single group."""
     if query.by:
         return query
     return Query(query.name, aggs=query.aggs, window=query.window, by=["hour(ts) < 99 AS one"])
@@ -100,7 +100,7 @@ def test_every_gap_gives_the_rows_of_its_own_spark_query(spark, feed, tmp_path):
 
 
 def test_sessions_go_on_after_a_restart(spark, feed, tmp_path):
-    """A session that is open when the stream stops takes the rows that come after."""
+    """A session that is open when the stream stops accepts rows after the restart."""
     feed.minutes(0, 10, rows=60)
     begin(spark, feed, tmp_path, QUERIES).await_termination()
     feed.minutes(9, 20, rows=60, late=5)
@@ -142,7 +142,7 @@ def test_sessions_come_and_go_on_a_running_stream(spark, feed, tmp_path):
 
 
 def test_sessions_with_a_maximum_are_those_of_a_batch(spark, feed, tmp_path):
-    """Beside others of the same store, over restarts; no row is late, so all rows count."""
+    """They share a store with other sessions, and there are restarts; no row is late."""
     aggs = {"n": "count(*)", "total": "sum(x)", "who": "collect_set(g)"}
     capped = [
         Query("short", aggs=aggs, window=Session(gap="20 seconds", maximum="1 minute"), by=["k"]),

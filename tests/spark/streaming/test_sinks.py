@@ -1,4 +1,4 @@
-"""Sinks given a micro-batch of answers, without a stream."""
+"""Sinks with a micro-batch of answers, without a stream."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_queries_that_a_sink_has_no_place_for_are_refused():
 
 
 class Picky(MemorySink):
-    """Takes no query that is called odd."""
+    """A sink that refuses a query named odd."""
 
     def check(self, queries, mode):
         super().check(queries, mode)

@@ -1,7 +1,7 @@
-"""Statements with SQL over their windows' answers, on streams: as Spark answers them over all rows.
+"""Statements with SQL over windows' answers, on streams, compared with Spark over all rows.
 
-SQL over the answers of one window            the same rows, window by window
-SQL over the answers of several windows       refused, by name, and the others start
+SQL over the answers of one window            gives the same rows, window by window
+SQL over the answers of several windows       is refused by name, and the others start
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ def rows(frame: object) -> list[str]:
 
 
 def expected(spark: object, feed: Feed, sql: str) -> list[str]:
-    """What Spark itself answers over all rows, but those of the last, which closes nothing."""
+    """Spark's own answers over all rows, except windows with the last row, which stay open."""
     last = START + 900_000 * MINUTE
     feed.batch(spark).where(f"unix_micros(ts) < {last}").createOrReplaceTempView("t")
     return rows(spark.sql(sql))

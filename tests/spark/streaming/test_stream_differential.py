@@ -1,4 +1,4 @@
-"""The stream against separate native streaming queries: the same micro-batches, the same rows."""
+"""The stream and separate native streaming queries give the same rows in each micro-batch."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_every_query_gives_the_rows_of_its_own_spark_query(spark, feed, tmp_path
         late = running.status().query(query.name).late_rows
         assert not late or dropped
         if query.window.range == query.window.slide:
-            # Spark counts what is left after its own partial aggregation.
+            # Spark counts late rows after its own partial aggregation.
             assert (late > 0) == (dropped > 0)
             assert late >= dropped
 
@@ -126,7 +126,7 @@ def test_update_mode_gives_the_early_rows_of_the_native_query(spark, feed, tmp_p
 
 @pytest.mark.slow
 def test_a_restart_between_any_two_micro_batches_changes_nothing(spark, feed, tmp_path):
-    """Both engines are started anew for every file; after each, time goes on without rows."""
+    """Both engines are restarted for every file; after each, empty micro-batches follow."""
     query = QUERIES[0]
     expected: list = []
     for first, last, late in [(0, 10, 0), (8, 20, 6), (20, 24, 30), (24, 40, 12), (0, 0, None)]:

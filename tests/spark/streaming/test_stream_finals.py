@@ -34,7 +34,7 @@ EXACT = [
 
 @pytest.mark.slow
 def test_a_structure_gives_the_rows_of_sparks_own_streams(spark, feed, tmp_path):
-    """Rows behind the watermark too: in exactly the windows that are still open."""
+    """Rows behind the watermark count too, in exactly the windows that are still open."""
     out_of_order(feed)
     queries = [QUERIES[0], QUERIES[1], QUERIES[3]]
     natives = {
@@ -62,7 +62,7 @@ def test_a_structure_gives_the_rows_of_sparks_own_streams(spark, feed, tmp_path)
 
 @pytest.mark.slow
 def test_structures_take_over_from_each_other(spark, feed, tmp_path):
-    """Every two micro-batches the stream is started anew with another structure."""
+    """The stream is restarted with another structure after every two micro-batches."""
     out, checkpoint = str(tmp_path / "out"), str(tmp_path / "ck")
     names = [*STRUCTURES, "blocks", "auto"]
     for at, finals in enumerate(names):

@@ -1,4 +1,4 @@
-"""Strangers' queries on a stream that runs: refused or taken out, and nobody else feels it."""
+"""Untrusted queries on a running stream: refused or removed, and others are not affected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SLIDING = Query(
 
 
 def left_behind(checkpoint: str) -> list[str]:
-    """Files of requests that are still there, replies aside."""
+    """The files of requests that still exist, except replies."""
     return [path.name for path in (Path(checkpoint) / "weft/requests").rglob("*.json")]
 
 
@@ -43,7 +43,7 @@ HOSTILE = [
 
 
 def test_a_request_is_only_a_query(spark, feed, tmp_path):
-    """The requests are forged: written as files, they say of themselves that they are trusted."""
+    """Forged requests, written as files, that claim to be trusted."""
     spark.sql("DECLARE OR REPLACE VARIABLE secret STRING DEFAULT 'topsecret'")
     checkpoint = str(tmp_path / "ck")
     feed.minutes(0, 10, rows=20)
@@ -66,7 +66,7 @@ def test_a_request_is_only_a_query(spark, feed, tmp_path):
 
 
 class Picky(ForeachBatchSink):
-    """A sink that finds out only when it is opened that it cannot take a query."""
+    """A sink that finds out only when it is opened that it cannot accept a query."""
 
     def open(self, queries, mode):
         if any(query.name == "bad" for query in queries.values()):
@@ -97,19 +97,19 @@ def test_a_change_that_cannot_be_started_leaves_nothing_behind(spark, feed, tmp_
     feed.end()
     wait_for(lambda: running.progress.frontier and running.progress.frontier > feed_end(feed))
     running.stop()
-    running = start(stream, AXIS, sink, **given)  # the next start has it no more
+    running = start(stream, AXIS, sink, **given)  # the next start does not have it
     running.stop()
     assert_same("ten", rows(found), batch_rows(spark, feed, TEN, None, feed_end(feed)))
 
 
 def test_a_request_that_has_begun_is_not_withdrawn(tmp_path):
-    """Or whoever asked is told that it failed, and the change is made all the same."""
+    """Otherwise the sender would be told that it failed, and the change would still be made."""
     requests = Requests(str(tmp_path))
     late, begun = requests.ask_drop("a"), requests.ask_drop("b")
     assert requests.take(begun)
     answer = threading.Timer(1.0, requests.reply, (begun, None))
     answer.start()
-    requests.wait(begun, timeout=0.2)  # and says how it ended, though its time was over
+    requests.wait(begun, timeout=0.2)  # gets the reply, although its time was over
     with pytest.raises(CheckpointError, match="is withdrawn"):
         requests.wait(late, timeout=0.2)
     assert not requests.take(late)

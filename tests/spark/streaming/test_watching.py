@@ -1,4 +1,4 @@
-"""Watching a stream: dashboard and alerts find their metrics, costs add up, events are told."""
+"""Watching a stream: dashboards and alerts find their metrics, costs add up, events are logged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAMPLE = re.compile(r"^(weft_\w+)(?:\{(.*)\})? (\S+)$", re.MULTILINE)
 
 
 def scraped(text: str) -> dict[str, set[str]]:
-    """The metrics of a page, with the labels that each has."""
+    """The metrics on a page, with the labels of each."""
     found: dict[str, set[str]] = {}
     for name, labels, _ in SAMPLE.findall(text):
         found.setdefault(name, set()).update(re.findall(r'(\w+)="', labels))
@@ -38,7 +38,7 @@ def value(text: str, metric: str) -> float:
 
 
 def asked(expression: str) -> tuple[set[str], set[str]]:
-    """The metrics that an expression of PromQL names, and the labels."""
+    """The metrics that a PromQL expression names, and their labels."""
     metrics = set(re.findall(r"\bweft_\w+", expression))
     labels = set(re.findall(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"", expression))
     for listed in re.findall(r"\b(?:by|without|on|ignoring)\s*\(([^)]*)\)", expression):
@@ -48,7 +48,7 @@ def asked(expression: str) -> tuple[set[str], set[str]]:
 
 
 def board_expressions() -> list[tuple[str, str]]:
-    """What the dashboard asks, each with the text that labels its lines."""
+    """The dashboard's expressions, each with the text that labels its lines."""
     board = json.loads((DEPLOY / "grafana" / "weft-stream.json").read_text())
     found = [(t["expr"], t["legendFormat"]) for p in board["panels"] for t in p.get("targets", [])]
     found += [(one["definition"], "") for one in board["templating"]["list"] if "definition" in one]
@@ -56,7 +56,7 @@ def board_expressions() -> list[tuple[str, str]]:
 
 
 def alert_expressions() -> list[tuple[str, str]]:
-    """What the alert rules ask, each with the texts that it fills in."""
+    """The alert rules' expressions, each with the texts that use its labels."""
     rules = yaml.safe_load((DEPLOY / "prometheus" / "weft-alerts.yaml").read_text())
     return [
         (rule["expr"], " ".join(rule["annotations"].values()))
@@ -66,7 +66,7 @@ def alert_expressions() -> list[tuple[str, str]]:
 
 
 def assert_there(metrics: dict[str, set[str]], expressions: list[tuple[str, str]]) -> set[str]:
-    """Every metric that is asked for is there, and has the labels that are used with it."""
+    """Check that every metric that is used exists, and has the labels that are used with it."""
     named: set[str] = set()
     for expression, text in expressions:
         wanted, labels = asked(expression)
@@ -80,7 +80,7 @@ def assert_there(metrics: dict[str, set[str]], expressions: list[tuple[str, str]
 
 
 def test_a_watched_stream(spark, feed, tmp_path, monkeypatch):
-    """One stream, with queries of two owners and of nobody, one of which fails."""
+    """One stream, with queries of two owners and without an owner, one of which fails."""
     monkeypatch.chdir(tmp_path)
     lines: list[str] = []
     feed.minutes(0, 30)
@@ -130,7 +130,7 @@ def test_a_watched_stream(spark, feed, tmp_path, monkeypatch):
 
 
 def assert_costs(running) -> None:
-    """Every second is on somebody's bill, and the metrics say what the table says."""
+    """Check that every second is charged to an owner, and that metrics and table agree."""
     costs = running.costs()
     assert {(cost.owner, cost.query) for cost in costs} == {
         ("ann", "five"), ("bob", "ten"), ("bob", "cast"), ("unowned", "(dropped)"),
@@ -151,7 +151,7 @@ def assert_costs(running) -> None:
 
 
 def assert_lines(lines: list[str], stream: str) -> None:
-    """A line of JSON for everything that happened, in its order, with the fields of its kind."""
+    """Check that each event has a line of JSON, in order, with the fields of its kind."""
     told = [json.loads(line) for line in lines]
     assert all({"time", "level", "event", "stream"} <= set(one) for one in told)
     assert {one["stream"] for one in told} == {stream}
@@ -177,7 +177,7 @@ def assert_lines(lines: list[str], stream: str) -> None:
 
 
 def assert_commands(tmp_path, running) -> None:
-    """`weft query costs` reads the same from the checkpoint: as a table, CSV and JSON."""
+    """Check that `weft query costs` reads the same from the checkpoint as a table, CSV and JSON."""
     from click.testing import CliRunner
 
     (tmp_path / "job.yaml").write_text(
@@ -202,7 +202,7 @@ def assert_commands(tmp_path, running) -> None:
 
 
 def assert_lineage(tmp_path: Path) -> None:
-    """A run for every query, from START to COMPLETE or FAIL, with its columns."""
+    """Check that every query has a run, from START to COMPLETE or FAIL, with its columns."""
     events = [json.loads(line) for line in (tmp_path / "lineage.jsonl").open()]
     told = {(one["job"]["name"].rpartition(".")[2], one["eventType"]) for one in events}
     assert told == {

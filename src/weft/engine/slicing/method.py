@@ -74,7 +74,7 @@ def choose_method(
     SliceMethod(kind='greatest', reason='2 progressions by arithmetic, about 14 ns a row', ...)
     """
     if kind is not None and kind not in KINDS:
-        raise PlanError(f"kind={kind!r} is no way to slice: accepted are {', '.join(KINDS)}")
+        raise PlanError(f"kind={kind!r} is not a slicing method: accepted are {', '.join(KINDS)}")
     ways = _ways(edges, rows, span, costs)
     if kind is None:
         return min(ways, key=lambda way: way[0])[1]

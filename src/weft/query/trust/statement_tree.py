@@ -108,7 +108,7 @@ def _changing(node: Mapping[str, Any]) -> str | None:
     elif _kind(node) == "UnresolvedAttribute":  # the clock needs no parentheses
         name = next((word for word in _listed(node["nameParts"]) if word in CLOCK_WORDS), None)
     if name in CLOCKS | _RANDOM:
-        return f"{name} {NOT_DETERMINISTIC.get(name, 'is another whenever it is asked for')}"
+        return f"{name} {NOT_DETERMINISTIC.get(name, 'gives another value at every call')}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""What lets `weave` skip most pairs: bounds that never exceed the truth, partners none missed."""
+"""How `weave` skips most pairs: bounds never exceed the true rate, and no partner is missed."""
 
 from __future__ import annotations
 

@@ -96,11 +96,11 @@ def test_windows_in_microseconds_give_the_same_plan() -> None:
 def test_blocks_and_partners_leave_the_plan_as_good(
     rate: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The ways for very many edge sets, tried on few."""
+    """The methods for very many edge sets, tested on few."""
     table = Setting(900, 60, rate, 0.5, 10, fragments=True).table(5)
     cost = LinearCost(rate, 0.0, table.overlap)
     whole = weave.search(table, cost)
-    for small in (10, 10**9):  # with a look for partners and without
+    for small in (10, 10**9):  # with and without a search for partners
         monkeypatch.setattr(weave, "_SMALL", small)
         monkeypatch.setattr(weave, "MATRIX", 10_000)
         assert weave.search(table, cost).labels.tolist() == whole.labels.tolist()
