@@ -10,6 +10,7 @@ SELECT DISTINCT ON (k) ... ORDER BY k, y       SELECT ... QUALIFY row_number() O
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 
 from weft.errors import QueryError
 from weft.query.names import quoted_name
@@ -18,7 +19,7 @@ from weft.query.sql.tokens.blocks import blocks
 from weft.query.sql.tokens.casts import is_type
 from weft.query.sql.tokens.elements import elements_in_spark, operand
 from weft.query.sql.tokens.over import level
-from weft.query.syntax.lexer import closed, place, tokenize
+from weft.query.syntax.lexer import Token, closed, place, tokenize
 
 _ROUNDS = 100
 """The most uses of AT TIME ZONE that one statement may have."""
@@ -31,7 +32,8 @@ def words_in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "DATE_PART", _extracted)
     sql = calls_in_spark(sql, "TO_CHAR", _shown)
     sql = elements_in_spark(_with_types(sql))
-    sql = _ends_of_groups(_ordered_texts(sql))
+    sql = _ordered(sql, ("STRING_AGG",), _joined)
+    sql = _ordered(sql, ("FIRST_VALUE", "LAST_VALUE"), _end_of_group)
     sql = _first_of_each(sql)
     for _ in range(_ROUNDS):
         changed = _without_time_zone(sql)
@@ -116,51 +118,43 @@ def _bucket(arguments: list[str]) -> str:
     return f"time_bucket({', '.join(arguments)})"
 
 
-def _ordered_texts(sql: str) -> str:
-    """`string_agg(x, ',' ORDER BY y)` with WITHIN GROUP after it, as in Spark."""
+def _ordered(
+    sql: str, names: Sequence[str], written: Callable[[str, str, Sequence[Token]], str]
+) -> str:
+    """A statement with calls such as `f(x ORDER BY y)` written otherwise.
+
+    `written` gets the name, the arguments, and the tokens after BY.
+    """
     tokens = tokenize(sql)
     for index in reversed(range(len(tokens) - 1)):
-        if tokens[index].word != "STRING_AGG" or tokens[index + 1].text != "(":
+        if tokens[index].word not in names or tokens[index + 1].text != "(":
             continue
         end = closed(tokens, index + 1)
         inside = tokens[index + 2 : end]
         order = next((at for at in level(inside) if inside[at].word == "ORDER"), None)
-        if not order:
+        if not order or len(inside) < order + 3:
             continue
         arguments = sql[inside[0].start : inside[order - 1].end]
-        ordering = sql[inside[order].start : inside[-1].end]
-        made = f"string_agg({arguments}) WITHIN GROUP ({ordering})"
+        made = written(tokens[index].word, arguments, inside[order + 2 :])
         sql = f"{sql[: tokens[index].start]}{made}{sql[tokens[end].end :]}"
     return sql
 
 
-def _ends_of_groups(sql: str) -> str:
+def _joined(name: str, arguments: str, by: Sequence[Token]) -> str:
+    """`string_agg(x, ',' ORDER BY y)` with its order after it, as Spark has it."""
+    ordering = " ".join(token.text for token in by)
+    return f"{name.lower()}({arguments}) WITHIN GROUP (ORDER BY {ordering})"
+
+
+def _end_of_group(name: str, value: str, by: Sequence[Token]) -> str:
     """`first_value(x ORDER BY y)` as an aggregate: `min_by(x, y)`."""
-    tokens = tokenize(sql)
-    for index in reversed(range(len(tokens) - 1)):
-        name = tokens[index].word
-        if name not in _ENDS or tokens[index + 1].text != "(":
-            continue
-        end = closed(tokens, index + 1)
-        inside = tokens[index + 2 : end]
-        order = next((at for at in level(inside) if inside[at].word == "ORDER"), None)
-        if not order:
-            continue
-        by = list(inside[order + 2 :])
-        falls = bool(by) and by[-1].word == "DESC"
-        if by and by[-1].word in ("ASC", "DESC"):
-            by.pop()
-        if not by or any(by[at].text == "," or by[at].word == "NULLS" for at in level(by)):
-            reason = f"{name.lower()} is supported with ORDER BY one expression"
-            raise QueryError(place(sql, tokens[index].start, reason))
-        value = sql[inside[0].start : inside[order - 1].end]
-        function = "min_by" if (name == "FIRST_VALUE") != falls else "max_by"
-        made = f"{function}({value}, {sql[by[0].start : by[-1].end]})"
-        sql = f"{sql[: tokens[index].start]}{made}{sql[tokens[end].end :]}"
-    return sql
-
-
-_ENDS = ("FIRST_VALUE", "LAST_VALUE")
+    falls = by[-1].word == "DESC"
+    if by[-1].word in ("ASC", "DESC"):
+        by = by[:-1]
+    if not by or any(by[at].text == "," or by[at].word == "NULLS" for at in level(by)):
+        raise QueryError(f"{name.lower()}({value} ...) is supported with ORDER BY one expression")
+    function = "min_by" if (name == "FIRST_VALUE") != falls else "max_by"
+    return f"{function}({value}, {' '.join(token.text for token in by)})"
 
 
 def _first_of_each(sql: str) -> str:
