@@ -91,7 +91,8 @@ def try_out(job: Job, limit: float) -> Trial:
         _end(process)
         listener.join(5.0)
     if job.report.exists():
-        return Trial(job, json.loads(job.report.read_text()), peak.bytes, limit)
+        told = json.loads(job.report.read_text())
+        return Trial(job, told if told["seconds"] <= limit else None, peak.bytes, limit)
     if ended:
         said = job.said.read_text(errors="replace").splitlines()
         why = [line for line in said if "Error" in line or "Exception" in line] or said

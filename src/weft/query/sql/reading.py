@@ -253,7 +253,12 @@ def in_spark(read: Statement) -> Statement:
     dialect = find_dialect(read.dialect)
     if dialect.in_spark is None:
         raise QueryError(f"{dialect.title} is read one SELECT at a time: {read.refusal}")
-    return replace(read, sql=dialect.in_spark(read.sql), is_spark=True)
+    try:
+        return replace(read, sql=dialect.in_spark(read.sql), is_spark=True)
+    except QueryError:
+        raise
+    except (*NOTHING_THERE, RecursionError):
+        raise QueryError(f"query {read.name!r}: this cannot be read as {dialect.title}") from None
 
 
 def _commented(queries: Iterable[Query], statement: StatementText) -> tuple[Query, ...]:

@@ -59,10 +59,10 @@ def test_flink_rounds_numbers_up() -> None:
 @pytest.mark.parametrize(
     ("call", "made"),
     [
-        ("first_value(x ORDER BY y)", "min_by(x, y)"),
-        ("first_value(x ORDER BY y DESC)", "max_by(x, y)"),
-        ("last_value(x ORDER BY y ASC)", "max_by(x, y)"),
-        ("last_value(x ORDER BY y DESC)", "min_by(x, y)"),
+        ("first_value(x ORDER BY ts)", "min_by(x, ts)"),
+        ("first_value(x ORDER BY t.ts DESC)", "max_by(x, ts)"),
+        ("last_value(x ORDER BY ts ASC)", "max_by(x, ts)"),
+        ("last_value(x ORDER BY ts DESC)", "min_by(x, ts)"),
     ],
 )
 def test_risingwave_takes_the_ends_of_a_group_by_an_order(call: str, made: str) -> None:

@@ -187,7 +187,7 @@ def test_risingwave_has_the_versions_of_the_standard_too() -> None:
     )
     assert (statement.dialect, statement.is_spark) == ("risingwave", True)
     assert "JOIN u  b ON" in statement.sql
-    assert statement.sql.endswith("ORDER BY n LIMIT 3")
+    assert statement.sql.endswith("ORDER BY n NULLS LAST LIMIT 3")
 
 
 def test_keys_by_position() -> None:

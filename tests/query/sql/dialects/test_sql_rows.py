@@ -119,7 +119,8 @@ def test_a_second_select_without_an_output_is_left_to_be_refused() -> None:
         ),
         (
             "SELECT DISTINCT ON (k) k, x FROM t WHERE x > 1 ORDER BY k, ts DESC LIMIT 5",
-            "WHERE x > 1 QUALIFY row_number() OVER (PARTITION BY k ORDER BY k, ts DESC) = 1",
+            "WHERE x > 1 QUALIFY row_number() OVER "
+            "(PARTITION BY k ORDER BY k NULLS LAST, ts DESC NULLS FIRST) = 1",
         ),
     ],
 )

@@ -25,8 +25,9 @@ from weft.query.sql.dialects.in_spark import (
 from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.dialects.vocabulary import Vocabulary
 from weft.query.sql.select.select import STREAM_TIME
+from weft.query.sql.tokens.blocks import Block, blocks
 from weft.query.sql.tokens.casts import is_type
-from weft.query.sql.tokens.elements import elements_in_spark, extracted, split_at
+from weft.query.sql.tokens.elements import elements_in_spark, extracted, joined, split_at
 from weft.query.sql.tokens.refusals import refuse_statement
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.window import Window
@@ -46,7 +47,7 @@ def in_spark(sql: str) -> str:
     """Translate a whole statement into Spark SQL."""
     for word in ("CHANGES", "FINAL"):
         sql = without(sql, "EMIT", word)
-    sql = without(sql, "PARTITION", "BY", after=1)
+    sql = _without_partitions(sql)
     tokens = tokenize(sql)
     _WORDS.refuse_tokens(sql, tuple(tokens))
     for token in tokens:
@@ -60,8 +61,8 @@ def in_spark(sql: str) -> str:
     if at is not None:
         end = closed(tokens, at + 2)
         call = _call(sql, tokens[at + 1].word, tokens[at + 3 : end])
-        sql = f"{sql[: tokens[at].start]}{sql[tokens[end].end :]}"
-        sql = _grouped_by(sql, call)
+        begin = tokens[at].start
+        sql = _grouped_by(f"{sql[:begin]}{sql[tokens[end].end :]}", call, begin)
     bounds = {} if call is None else _bounds(call)
     sql = _named(_with_moments(sql), (*bounds, "ROWTIME"))
     sql = renamed_words(sql, {**bounds, "ROWTIME": f"unix_millis({STREAM_TIME})"})
@@ -74,11 +75,13 @@ def in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "FORMAT_TIMESTAMP", lambda args: _formatted(args[0], args[1:]))
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT", lambda args: split_at(args[0], args[-1]))
-    sql = calls_in_spark(sql, "UNIX_TIMESTAMP", lambda args: f"unix_millis({args[0]})")
+    sql = calls_in_spark(sql, "UNIX_TIMESTAMP", _milliseconds_of, at_least=0)
     sql = calls_in_spark(sql, "SLICE", _slice)
     sql = calls_in_spark(sql, "TOPK", _topk)
-    sql = elements_in_spark(_strings(sql))
-    sql = re.sub(r"\s*->\s*", ".", sql) if "->" in sql and "=>" not in sql else sql
+    sql = calls_in_spark(sql, "CONCAT", joined)
+    sql = calls_in_spark(sql, "MASK", _masked)
+    sql = calls_in_spark(sql, "ROUND", _rounded)
+    sql = elements_in_spark(_strings(_with_arrows(sql)))
     _WORDS.refuse_operators(sql)
     return sql
 
@@ -97,11 +100,64 @@ def _named(sql: str, words: Sequence[str]) -> str:
     """A statement whose SELECT list keeps the names of ksqlDB's own columns, as aliases."""
     tokens = tokenize(sql)
     end = next((index for index, token in enumerate(tokens) if token.word == "FROM"), 0)
-    for index in reversed(range(1, end)):
+    for index in reversed(range(1, len(tokens))):
         token, alone = tokens[index], tokens[index - 1].word in ("SELECT", ",")
-        if token.word in words and alone and tokens[index + 1].word in ("FROM", ","):
+        if token.word not in words or token.kind != "name":
+            continue
+        if tokens[index - 1].word == "AS":
+            sql = f"{sql[: token.start]}`{token.text}`{sql[token.end :]}"
+        elif index < end and alone and tokens[index + 1].word in ("FROM", ","):
             sql = f"{sql[: token.end]} AS `{token.text}`{sql[token.end :]}"
     return sql
+
+
+def _without_partitions(sql: str) -> str:
+    """A statement without PARTITION BY, which says where rows are and changes no answer."""
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens) - 1)):
+        if (tokens[index].word, tokens[index + 1].word) != ("PARTITION", "BY"):
+            continue
+        depth, end = 0, index + 2
+        while end < len(tokens) and (depth or tokens[end].word not in _AFTER_PARTITION):
+            depth += (tokens[end].text == "(") - (tokens[end].text == ")")
+            if depth < 0:
+                break
+            end += 1
+        sql = f"{sql[: tokens[index].start]}{sql[tokens[end - 1].end :]}"
+    return sql
+
+
+_AFTER_PARTITION = ("EMIT", "HAVING", "GROUP", "LIMIT", "WHERE", "WINDOW")
+
+
+def _with_arrows(sql: str) -> str:
+    """A statement with fields as `a.b` instead of `a->b`, and lambdas as `x -> y`, not `x => y`."""
+    for token in reversed(tokenize(sql)):
+        if token.kind == "op" and token.text in _ARROWS:
+            sql = f"{sql[: token.start].rstrip()}{_ARROWS[token.text]}{sql[token.end :].lstrip()}"
+    return sql
+
+
+_ARROWS = {"->": ".", "=>": " -> "}
+
+
+def _milliseconds_of(arguments: list[str]) -> str:
+    return f"unix_millis({arguments[0] if arguments else 'current_timestamp()'})"
+
+
+def _masked(arguments: list[str]) -> str:
+    """MASK, which replaces other characters too, with a hyphen."""
+    if len(arguments) != 1:
+        raise QueryError(f"MASK({', '.join(arguments)}): accepted is MASK(column)")
+    return f"mask({arguments[0]}, 'X', 'x', 'n', '-')"
+
+
+def _rounded(arguments: list[str]) -> str:
+    """ROUND, which rounds -2.5 to -2, where Spark's gives -3."""
+    if len(arguments) != 1:
+        reason = "rounds halves towards zero below zero, Spark's away from it: use FLOOR or CEIL"
+        raise QueryError(f"ROUND({', '.join(arguments)}) {reason}")
+    return f"floor({arguments[0]} + 0.5)"
 
 
 def _with_moments(sql: str) -> str:
@@ -111,14 +167,14 @@ def _with_moments(sql: str) -> str:
     "SELECT 1 FROM s WHERE ROWTIME >= 60000 AND k = '1970'"
     """
     tokens = tokenize(sql)
-    words = [token.word for token in tokens]
-    for index in reversed(range(2, len(tokens))):
-        token, before = tokens[index], tokens[index - 1].text
-        compared = before in _COMPARISONS and words[index - 2] in _TIMES
-        between = words[index - 1] == "BETWEEN" and words[index - 2] in _TIMES
-        second = index > 3 and words[index - 1] == "AND" and words[index - 3] == "BETWEEN"
-        second = second and words[index - 4] in _TIMES
-        if token.kind == "string" and (compared or between or second):
+    words = ["", "", "", "", *(token.word for token in tokens), "", ""]
+    for index in reversed(range(len(tokens))):
+        *before, _, after, then = words[index : index + 7]
+        compared = before[2] in _TIMES and (before[3] in _COMPARISONS or before[3] == "BETWEEN")
+        first = after in _COMPARISONS and then in _TIMES
+        second = before[0] in _TIMES and before[1] == "BETWEEN" and before[3] == "AND"
+        token = tokens[index]
+        if token.kind == "string" and (compared or first or second):
             sql = f"{sql[: token.start]}{_milliseconds(sql, token)}{sql[token.end :]}"
     return sql
 
@@ -232,13 +288,40 @@ def _call(sql: str, kind: str, tokens: Sequence[Token]) -> str:
     return f"window({STREAM_TIME}, '{size}'{then})"
 
 
-def _grouped_by(sql: str, call: str) -> str:
+def _grouped_by(sql: str, call: str, begin: int) -> str:
+    """A statement with the window in GROUP BY of the SELECT whose WINDOW clause was at `begin`."""
     tokens = tokenize(sql)
-    for index, token in enumerate(tokens[:-1]):
-        if token.word == "GROUP" and tokens[index + 1].word == "BY":
+    if any(_is_window(tokens, index) for index in range(len(tokens))):
+        reason = "one window is supported in a statement: write each as a statement of its own"
+        raise QueryError(place(sql, begin, reason))
+    depth = 0
+    for index, token in enumerate(tokens):
+        if token.start < begin:
+            continue
+        depth += (token.text == "(") - (token.text == ")")
+        if depth < 0:
+            break
+        if depth == 0 and token.word == "GROUP" and tokens[index + 1].word == "BY":
+            _refuse_bounds_elsewhere(sql, tokens, index)
             at = tokens[index + 1].end
             return f"{sql[:at]} {call},{sql[at:]}"
     raise QueryError("a window needs GROUP BY")
+
+
+def _refuse_bounds_elsewhere(sql: str, tokens: Sequence[Token], group: int) -> None:
+    """Refuse WINDOWSTART and WINDOWEND in a SELECT other than the one that is grouped."""
+    found = blocks(tokens)
+    own = _innermost(found, group)
+    for index, token in enumerate(tokens):
+        aliased = index > 0 and tokens[index - 1].word == "AS"
+        if token.word in _TIMES[1:] and not aliased and _innermost(found, index) is not own:
+            reason = f"{token.word} of another SELECT's window: select it there, under a name"
+            raise QueryError(place(sql, token.start, reason))
+
+
+def _innermost(found: Sequence[Block], index: int) -> Block | None:
+    inside = [block for block in found if block.begin <= index < block.end]
+    return max(inside, key=lambda block: block.depth, default=None)
 
 
 def frame(window: Window, table: str, time: str) -> StatementFrame:

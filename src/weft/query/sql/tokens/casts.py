@@ -31,13 +31,23 @@ def casts_spelled_out(sql: str) -> str:
         after = tokens[end + 1].text if end + 1 < len(tokens) else ""
         if after == "<":  # array<int>
             continue
-        end = closed(tokens, end + 1) if after == "(" else end
+        end = _type_end(tokens, closed(tokens, end + 1) if after == "(" else end)
         if end >= len(tokens):
             continue
         value = sql[tokens[begin].start : tokens[index - 1].end]
         type_ = sql[tokens[index + 1].start : tokens[end].end]
         sql = f"{sql[: tokens[begin].start]}CAST({value} AS {type_}){sql[tokens[end].end :]}"
         at = tokens[begin].start
+
+
+def _type_end(tokens: Sequence[Token], end: int) -> int:
+    """The last token of a type that may have several words (`double precision`)."""
+    words = [token.word for token in tokens[end : end + 4]]
+    if words[:2] in (["DOUBLE", "PRECISION"], ["CHARACTER", "VARYING"]):
+        return end + 1
+    if words[1:] in (["WITH", "TIME", "ZONE"], ["WITHOUT", "TIME", "ZONE"]):
+        return end + 3
+    return end
 
 
 def is_type(tokens: Sequence[Token], index: int) -> bool:

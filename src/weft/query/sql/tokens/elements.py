@@ -117,3 +117,8 @@ def split_at(text: str, delimiter: str) -> str:
         raise QueryError(f"{text} is split at {delimiter}: accepted is a constant such as '/'")
     pattern = "".join(f"[{character}]" for character in delimiter[1:-1])
     return f"split({text}, '{pattern}')"
+
+
+def joined(arguments: Sequence[str]) -> str:
+    """CONCAT for which a null is an empty string; in Spark the whole is null then."""
+    return f"concat_ws('', {', '.join(f'CAST({one} AS STRING)' for one in arguments)})"

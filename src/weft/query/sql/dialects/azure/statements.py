@@ -10,6 +10,7 @@ it selects `System.Timestamp()`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -38,6 +39,9 @@ from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Name
 from weft.query.window import Session
 
+_PLAIN = re.compile(r"\w+|`[^`]+`")
+OUTER_TIME = "weft_time_of_an_outer_join"
+"""The time of an outer join of two inputs, which Spark cannot say: it may not be used."""
 STEP_TIME = "weft_step_time"
 """The time column of a step's answers, if the step does not name one."""
 _REFUSED = {
@@ -183,8 +187,8 @@ def _with_row_calls(sql: str, number: int, reading: _Reading) -> str:
     changes.append((tokens[begin + 1].start, tokens[end - 1].end, name))
     select = block.clauses["SELECT"]
     for item in split(tokens[select[0] + 1 : select[1]]):
-        if [token.text for token in item] == ["*"]:
-            changes.append((item[0].start, item[0].end, f"* EXCEPT ({', '.join(names)})"))
+        if item and item[-1].text == "*" and [token.text for token in item[1:-1]] in ([], ["."]):
+            changes.append((item[-1].start, item[-1].end, f"* EXCEPT ({', '.join(names)})"))
     for first, last, text in sorted(changes, reverse=True):
         sql = f"{sql[:first]}{text}{sql[last:]}"
     return sql
@@ -227,7 +231,8 @@ def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, reading: _R
             for (at, call), key in zip(calls.items(), keys, strict=True)
         }
     items = [_item(item, now) for item in split(_without_into(tokens[begin + 1 : end]))]
-    if window is not None and _defines(tokens, block) and not _shows_time(tokens, block):
+    new = window is not None or _is_joined(time)
+    if new and _defines(tokens, block) and not _shows_time(tokens, block):
         items.append(f"{now} AS {STEP_TIME}")
     pieces = [sql[: tokens[block.begin].start], f"SELECT {', '.join(items)} FROM {source} "]
     after = block.clauses["FROM"][1]
@@ -238,6 +243,12 @@ def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, reading: _R
         listed = [calls[at] or _text(key, time) for at, key in enumerate(keys)]
         pieces.append(f" GROUP BY {', '.join(dict.fromkeys(listed))} ")
         pieces.append(_text(tokens[group[1] : block.end], now))
+    if OUTER_TIME in "".join(pieces[1:]):
+        reason = "the time of an outer join of two inputs is not supported: use the time of one"
+        raise QueryError(place(sql, tokens[block.begin].start, reason))
+    if length is not None and re.search(r"struct\s*\(\s*\*", pieces[1]):
+        reason = "whole rows in a SlidingWindow are not supported: name a column"
+        raise QueryError(place(sql, tokens[block.begin].start, reason))
     _remember(tokens, block, window, time, reading.times)
     return f"{''.join(pieces)}{sql[tokens[block.end - 1].end :]}"
 
@@ -245,7 +256,10 @@ def _block_in_spark(sql: str, tokens: Sequence[Token], block: Block, reading: _R
 def _source(sql: str, tokens: Sequence[Token], block: Block, reading: _Reading) -> tuple[str, str]:
     """The text after FROM without TIMESTAMP BY and PARTITION BY, and the time column."""
     begin, end = block.clauses["FROM"]
-    inside, kept, time = list(tokens[begin + 1 : end]), [], None
+    inside = list(tokens[begin + 1 : end])
+    kept: list[Token] = []
+    times: list[str] = []
+    qualified: list[str] = []
     index = 0
     while index < len(inside):
         words = [token.word for token in inside[index : index + 2]]
@@ -258,7 +272,9 @@ def _source(sql: str, tokens: Sequence[Token], block: Block, reading: _Reading) 
             if until < len(inside) and inside[until].word == "OVER":
                 reason = "a timeline for each key is not supported: leave OVER out"
                 raise QueryError(place(sql, inside[until].start, reason))
-            time = time or said
+            times.append(said)
+            column = f"{kept[-1].text}.{said}" if kept and _PLAIN.fullmatch(said) else said
+            qualified.append(column)
             index = until
         elif words == ["PARTITION", "BY"]:
             index = _name_end(inside, index + 2)
@@ -266,6 +282,11 @@ def _source(sql: str, tokens: Sequence[Token], block: Block, reading: _Reading) 
             kept.append(inside[index])
             index += 1
     first = unquoted(kept[0].text).casefold() if kept else ""
+    if len(times) > 1:
+        # The event that a join makes is known when the later of the two rows is.
+        outer = any(token.word in ("LEFT", "RIGHT", "FULL") for token in kept)
+        return _text(kept, ""), OUTER_TIME if outer else f"greatest({', '.join(qualified)})"
+    time = times[0] if times else None
     return _text(kept, ""), time or reading.times.get(first) or STREAM_TIME
 
 
@@ -284,10 +305,13 @@ def _remember(
             text.startswith("SYSTEM.TIMESTAMP") or text.strip("`") == time.upper()
         ):
             times[name] = quoted_name(alias)
-    if window is None:
-        times.setdefault(name, time)
-    elif name not in times:
-        times[name] = STEP_TIME
+    new = window is not None or _is_joined(time)
+    times.setdefault(name, STEP_TIME if new else time)
+
+
+def _is_joined(time: str) -> bool:
+    """Whether a time is that of a join of two inputs, so that no column has it."""
+    return time.startswith("greatest(")
 
 
 def _defines(tokens: Sequence[Token], block: Block) -> bool:

@@ -16,7 +16,7 @@ from weft.errors import QueryError
 from weft.query.functions import AGGREGATES
 from weft.query.sql.dialects.cql.windows import FORM, length_at, window_clause
 from weft.query.sql.select.select import STREAM_TIME
-from weft.query.sql.tokens.blocks import blocks
+from weft.query.sql.tokens.blocks import Block, blocks
 from weft.query.sql.tokens.cursor import Cursor
 from weft.query.sql.tokens.over import split
 from weft.query.syntax.lexer import Token, closed, place, tokenize
@@ -32,10 +32,14 @@ def in_spark(sql: str) -> str:
         raise QueryError(place(sql, tokens[0].start, "CQL is read one SELECT at a time"))
     end = next((i for i in range(at, len(tokens)) if tokens[i].text == "]"), len(tokens) - 1)
     block, inside = found[0], tokens[at + 1 : end]
+    _refuse_more(sql, tokens, block, at, end)
     group = block.clauses.get("GROUP")
     keys = [] if group is None else [_text(sql, k) for k in split(tokens[group[0] + 2 : group[1]])]
     begin = block.clauses["FROM"][0] + 1
     table = _text(sql, tokens[begin:at])
+    name = tokens[end + 1 : block.clauses["FROM"][1]]
+    if name:  # FROM t [ROWS 5] AS a
+        table = f"{table} AS {name[-1].text}"
     rows, order, frame = _window(sql, Cursor(sql, tokens, at + 1), inside, table, keys)
     by = f"PARTITION BY {', '.join(keys)} " if keys else ""
     over = f" OVER ({by}ORDER BY {order} {frame})"
@@ -45,6 +49,24 @@ def in_spark(sql: str) -> str:
     having = tokens[slice(*block.clauses.get("HAVING", (0, 0)))][1:]
     kept = f" QUALIFY {_over(sql, having, over)}" if having else ""
     return f"SELECT {items} FROM {rows} {where}{kept}"
+
+
+def _refuse_more(sql: str, tokens: Sequence[Token], block: Block, begin: int, end: int) -> None:
+    """Refuse what is neither the one table with its window, nor a clause that is translated."""
+    if "FROM" not in block.clauses:
+        raise QueryError(place(sql, tokens[0].start, "a window needs FROM and a table before it"))
+    first, last = block.clauses["FROM"]
+    for at in (*range(first + 1, begin), *range(end + 1, last)):
+        if tokens[at].text == "," or tokens[at].word == "JOIN":
+            reason = "a window that moves with every row is supported over one table"
+            raise QueryError(place(sql, tokens[at].start, reason))
+    name = [token for token in tokens[end + 1 : last] if token.word != "AS"]
+    if len(name) > 1 or (name and name[0].kind not in ("name", "quoted")):
+        raise QueryError(place(sql, name[0].start, "only a name is accepted after the window"))
+    for clause, (start, _) in block.clauses.items():
+        if clause not in ("SELECT", "FROM", "WHERE", "GROUP", "HAVING"):
+            reason = f"{clause} is not supported beside a window that moves with every row"
+            raise QueryError(place(sql, tokens[start].start, reason))
 
 
 def _window(
@@ -85,11 +107,26 @@ def _over(sql: str, tokens: Sequence[Token], over: str) -> str:
     found, start, index = "", tokens[0].start, 0
     while index < len(tokens) - 1:
         if tokens[index].text.lower() in AGGREGATES and tokens[index + 1].text == "(":
-            index = closed(tokens, index + 1)
+            index = _call_end(tokens, closed(tokens, index + 1))
+            if [token.word for token in tokens[index + 1 : index + 2]] == ["OVER"]:
+                reason = "OVER beside a window that moves with every row"
+                raise QueryError(place(sql, tokens[index + 1].start, reason))
             found += f"{sql[start : tokens[index].end]}{over}"
             start = tokens[index].end
         index += 1
     return f"{found}{sql[start : tokens[-1].end]}"
+
+
+def _call_end(tokens: Sequence[Token], end: int) -> int:
+    """The last token of a call with its FILTER (...) and WITHIN GROUP (...)."""
+    while True:
+        words = [token.word for token in tokens[end + 1 : end + 4]]
+        if words[:2] == ["FILTER", "("]:
+            end = closed(tokens, end + 2)
+        elif words == ["WITHIN", "GROUP", "("]:
+            end = closed(tokens, end + 3)
+        else:
+            return end
 
 
 def _folded(key: str) -> str:

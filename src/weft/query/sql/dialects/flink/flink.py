@@ -11,7 +11,6 @@ HOP takes the slide before the size.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -31,7 +30,7 @@ from weft.query.sql.select.nodes import is_call, is_name, unquoted
 from weft.query.sql.select.select import Select
 from weft.query.sql.tokens.cursor import Cursor, clause
 from weft.query.sql.tokens.elements import elements_in_spark, extracted, split_at
-from weft.query.syntax.lexer import Token, place, tokenize
+from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.syntax.tree import Call, Literal, Name, Node, rebuild
 from weft.query.syntax.writer import write
 from weft.query.window import Session, Window
@@ -275,9 +274,12 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
     sql = calls_in_spark(sql, "FLOOR", _floor)
     for name in ("CEIL", "CEILING"):
         sql = calls_in_spark(sql, name, _ceil)
+    sql = calls_in_spark(sql, "LISTAGG", _listed)
+    for name in ("FIRST_VALUE", "LAST_VALUE"):
+        sql = calls_in_spark(sql, name, partial(_without_nulls, name))
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)
-    sql = re.sub(_UNNEST, r"LATERAL VIEW explode(\1) \2 AS \3", sql, flags=re.IGNORECASE)
+    sql = _unnested(sql)
     sql = elements_in_spark(WORDS.statement_in_spark(sql))
     for word in ("MATCH_RECOGNIZE", "UNNEST", "PROCTIME"):
         for token in tokenize(sql):
@@ -339,6 +341,34 @@ def _begin(time: str, unit: str) -> str:
     return f"date_trunc('{unit}', {time})"
 
 
+def _listed(arguments: list[str]) -> str:
+    """LISTAGG, whose separator is a comma where none is given."""
+    return f"listagg({', '.join(arguments if len(arguments) > 1 else [*arguments, repr(',')])})"
+
+
+def _without_nulls(name: str, arguments: list[str]) -> str:
+    """FIRST_VALUE and LAST_VALUE, which ignore nulls."""
+    return f"{name.lower()}({', '.join(arguments[:1])}, true)"
+
+
+def _unnested(sql: str) -> str:
+    """`CROSS JOIN UNNEST(array) AS t (column)` as a LATERAL VIEW."""
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens) - 3)):
+        words = [token.word for token in tokens[index : index + 4]]
+        if words != ["CROSS", "JOIN", "UNNEST", "("]:
+            continue
+        end = closed(tokens, index + 3)
+        at = end + 1 + (end + 1 < len(tokens) and tokens[end + 1].word == "AS")
+        names = tokens[at : at + 4]
+        if [token.text for token in names[1::2]] != ["(", ")"]:
+            continue
+        array = sql[tokens[index + 3].end : tokens[end].start].strip()
+        view = f"LATERAL VIEW explode({array}) {names[0].text} AS {names[2].text}"
+        sql = f"{sql[: tokens[index].start]}{view}{sql[names[3].end :]}"
+    return sql
+
+
 def _extract(arguments: list[str]) -> str:
     if not 2 <= len(arguments) <= 3:
         raise QueryError("REGEXP_EXTRACT takes a string, a pattern, and a group if need be")
@@ -353,7 +383,6 @@ def _split_index(arguments: list[str]) -> str:
 
 
 _FLOORS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")
-_UNNEST = r"\bCROSS\s+JOIN\s+UNNEST\s*\(\s*([\w.]+)\s*\)\s+(?:AS\s+)?(\w+)\s*\(\s*(\w+)\s*\)"
 
 
 FLINK = Dialect(
@@ -366,6 +395,10 @@ FLINK = Dialect(
         "CUMULATE": "growing windows are not supported: write one TUMBLE for each step",
         "REGEXP_EXTRACT": "it is null where nothing matches: compute it in the stream first",
         "SPLIT_INDEX": "Spark has it not: compute it in the stream first",
+        "LISTAGG": "its separator is a comma: compute it in the stream first",
+        **dict.fromkeys(
+            ("FIRST_VALUE", "LAST_VALUE"), "it ignores nulls: write first(x, true) or last(x, true)"
+        ),
         **{
             f"{kind}_PROCTIME": "processing time cannot be shared: use a column of event time"
             for kind in ("TUMBLE", "HOP")

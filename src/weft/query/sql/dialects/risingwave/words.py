@@ -10,15 +10,16 @@ SELECT DISTINCT ON (k) ... ORDER BY k, y       SELECT ... QUALIFY row_number() O
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from functools import partial
 
 from weft.errors import QueryError
 from weft.query.names import quoted_name
 from weft.query.sql.dialects.in_spark import calls_in_spark
 from weft.query.sql.tokens.blocks import blocks
 from weft.query.sql.tokens.casts import is_type
-from weft.query.sql.tokens.elements import elements_in_spark, operand
-from weft.query.sql.tokens.over import level
+from weft.query.sql.tokens.elements import elements_in_spark, joined, operand
+from weft.query.sql.tokens.over import aliased, level, split
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 
 _ROUNDS = 100
@@ -31,10 +32,13 @@ def words_in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "EXTRACT", _extracted)
     sql = calls_in_spark(sql, "DATE_PART", _extracted)
     sql = calls_in_spark(sql, "TO_CHAR", _shown)
+    sql = calls_in_spark(sql, "CONCAT", joined)
+    sql = calls_in_spark(sql, "REGEXP_REPLACE", _replaced)
+    _refuse(sql)
     sql = elements_in_spark(_with_types(sql))
     sql = _ordered(sql, ("STRING_AGG",), _joined)
-    sql = _ordered(sql, ("FIRST_VALUE", "LAST_VALUE"), _end_of_group)
-    sql = _first_of_each(sql)
+    sql = _ordered(sql, ("FIRST_VALUE", "LAST_VALUE"), partial(_end_of_group, _times(sql)))
+    sql = _with_nulls_last(_first_of_each(sql))
     for _ in range(_ROUNDS):
         changed = _without_time_zone(sql)
         if changed == sql:
@@ -146,15 +150,74 @@ def _joined(name: str, arguments: str, by: Sequence[Token]) -> str:
     return f"{name.lower()}({arguments}) WITHIN GROUP (ORDER BY {ordering})"
 
 
-def _end_of_group(name: str, value: str, by: Sequence[Token]) -> str:
-    """`first_value(x ORDER BY y)` as an aggregate: `min_by(x, y)`."""
+def _end_of_group(times: Set[str], name: str, value: str, by: Sequence[Token]) -> str:
+    """`first_value(x ORDER BY ts)` as an aggregate: `min_by(x, ts)`, which ignores null times."""
     falls = by[-1].word == "DESC"
     if by[-1].word in ("ASC", "DESC"):
         by = by[:-1]
-    if not by or any(by[at].text == "," or by[at].word == "NULLS" for at in level(by)):
-        raise QueryError(f"{name.lower()}({value} ...) is supported with ORDER BY one expression")
-    function = "min_by" if (name == "FIRST_VALUE") != falls else "max_by"
-    return f"{function}({value}, {' '.join(token.text for token in by)})"
+    order = "".join(token.text for token in by)
+    if order.rpartition(".")[2].casefold() not in times:
+        reason = "is supported with ORDER BY the window's time, which is never null"
+        raise QueryError(f"{name.lower()}({value} ORDER BY {order}) {reason}")
+    return f"{'min_by' if (name == 'FIRST_VALUE') != falls else 'max_by'}({value}, {order})"
+
+
+def _times(sql: str) -> Set[str]:
+    """The time columns of the windows in FROM."""
+    tokens = tokenize(sql)
+    found = set()
+    for index in range(len(tokens) - 1):
+        if tokens[index].word in ("TUMBLE", "HOP") and tokens[index + 1].text == "(":
+            parts = split(tokens[index + 2 : closed(tokens, index + 1)])
+            if len(parts) > 1 and parts[1]:
+                found.add(parts[1][-1].text.casefold())
+    return found
+
+
+def _replaced(arguments: list[str]) -> str:
+    if len(arguments) != 4 or arguments[3].strip() != "'g'":
+        reason = "replaces the first match only without the flag 'g', Spark's all of them"
+        raise QueryError(f"regexp_replace({', '.join(arguments)}) {reason}")
+    return f"regexp_replace({', '.join(arguments[:3])})"
+
+
+def _refuse(sql: str) -> None:
+    """Refuse what is spelled as in Spark and means something else."""
+    tokens = tokenize(sql)
+    for token, after in zip(tokens, (*tokens[1:], None), strict=True):
+        reason = None
+        if token.kind == "op" and token.text == "^":
+            reason = "^ is a power here and a bitwise XOR in Spark: write power(a, b)"
+        elif token.word == "ARRAY_AGG" and after is not None and after.text == "(":
+            reason = "array_agg keeps nulls, which Spark's leaves out: write collect_list(x)"
+        if reason is not None:
+            raise QueryError(place(sql, token.start, reason))
+
+
+def _with_nulls_last(sql: str) -> str:
+    """A statement whose ORDER BY says where nulls are: last, as in PostgreSQL; first with DESC."""
+    tokens = tokenize(sql)
+    places = [
+        index
+        for index in range(len(tokens) - 2)
+        if (tokens[index].word, tokens[index + 1].word) == ("ORDER", "BY")
+        and [token.word for token in tokens[max(0, index - 3) : index]] != ["WITHIN", "GROUP", "("]
+    ]
+    for begin in reversed(places):
+        depth, end = 0, begin + 2
+        while end < len(tokens) and (depth or tokens[end].word not in _AFTER_ORDER):
+            depth += (tokens[end].text == "(") - (tokens[end].text == ")")
+            if depth < 0:
+                break
+            end += 1
+        for item in reversed(split(tokens[begin + 2 : end])):
+            if item and all(token.word != "NULLS" for token in item):
+                nulls = "FIRST" if item[-1].word == "DESC" else "LAST"
+                sql = f"{sql[: item[-1].end]} NULLS {nulls}{sql[item[-1].end :]}"
+    return sql
+
+
+_AFTER_ORDER = ("LIMIT", "OFFSET", "FETCH", "ROWS", "RANGE", "GROUPS", "EMIT", "WITH", "UNION", ";")
 
 
 def _first_of_each(sql: str) -> str:
@@ -168,15 +231,35 @@ def _first_of_each(sql: str) -> str:
             reason = "DISTINCT ON is supported in a SELECT without GROUP BY and UNION"
             raise QueryError(place(sql, tokens[at].start, reason))
         end = closed(tokens, at + 2)
-        keys = sql[tokens[at + 2].end : tokens[end].start]
+        items = split(tokens[end + 1 : block.clauses["SELECT"][1]])
+        keys = _spelled_out(sql, tokens[at + 3 : end], items)
         order = block.clauses.get("ORDER")
-        by = "" if order is None else sql[tokens[order[0]].start : tokens[order[1] - 1].end]
+        by = ""
+        if order is not None:
+            by = f"ORDER BY {_spelled_out(sql, tokens[order[0] + 2 : order[1]], items)}"
         after = max(block.clauses[n][1] for n in ("SELECT", "FROM", "WHERE") if n in block.clauses)
         kept = f" QUALIFY row_number() OVER (PARTITION BY {keys} {by or f'ORDER BY {keys}'}) = 1 "
         rest = sql[tokens[after].start :] if after < len(tokens) else ""
         middle = sql[tokens[end].end : tokens[after - 1].end]
         return _first_of_each(f"{sql[: tokens[at].start]}{middle}{kept}{rest}")
     return sql
+
+
+def _spelled_out(sql: str, tokens: Sequence[Token], items: Sequence[Sequence[Token]]) -> str:
+    """A list of keys in which positions and names of selected items are their expressions."""
+    found = []
+    for key in split(tokens):
+        meant = key[0].text if key else ""
+        for position, item in enumerate(items, start=1):
+            value, name = aliased(item)
+            alias = "" if name is None else name
+            if meant == str(position) or (alias and meant.casefold() == alias.casefold()):
+                rest = sql[key[0].end : key[-1].end]
+                found.append(f"{sql[value[0].start : value[-1].end]}{rest}")
+                break
+        else:
+            found.append(sql[key[0].start : key[-1].end] if key else "")
+    return ", ".join(found)
 
 
 def _without_time_zone(sql: str) -> str:
