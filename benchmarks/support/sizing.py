@@ -113,6 +113,7 @@ def costs(rows: Rows) -> Costs:
 
 
 def _ends(rows: Rows) -> Rows:
+    rows = [row for row in rows if not row.get("cannot")]
     if len(rows) < 2:
         raise CannotRun("docs/sizing.md needs a finished run: python -m benchmarks run scale")
     return [rows[0], rows[-1]]
@@ -175,7 +176,8 @@ def page() -> str:
 def _points(rows: Rows) -> Rows:
     """The points with two cores: the used ones, those between them, and another curve's."""
     found = [row for curve in SOLVED_FROM for row in pick(rows, curve=curve)]
-    return found + pick(rows, curve="stream: cores", size=CORES)
+    found += pick(rows, curve="stream: cores", size=CORES)
+    return [row for row in found if not row.get("cannot")]
 
 
 def _checked(row: Row, found: Costs) -> str:
