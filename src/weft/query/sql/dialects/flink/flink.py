@@ -17,6 +17,7 @@ from functools import partial
 
 from weft.errors import QueryError
 from weft.query.duration import MICROSECONDS
+from weft.query.expression import function_name
 from weft.query.normal import normal
 from weft.query.sql.dialects.dialect import Dialect, ParsedSelect, StatementFrame, window_bound
 from weft.query.sql.dialects.flink.words import WORDS
@@ -94,8 +95,24 @@ def _of_answers(node: Node, *_: object) -> Node:
 
 
 def _in_spark(select: Select) -> Select:
-    select = select.changed(lambda node: WORDS.to_spark(select.sql, node))
+    select = select.changed(lambda node: WORDS.to_spark(select.sql, _defaults(node)))
     return select if select.having is None else replace(select, having=_bounds(select.having))
+
+
+def _defaults(node: Node) -> Node:
+    """A tree with the arguments that Flink takes where none is given, and Spark others."""
+    node = rebuild(node, _defaults)
+    if isinstance(node, Call) and len(node.args) == 1:
+        given = _DEFAULTS.get(function_name(node))
+        return node if given is None else replace(node, args=(*node.args, given))
+    return node
+
+
+_DEFAULTS = {
+    "listagg": Literal("string", "','"),
+    **dict.fromkeys(("first_value", "last_value"), Literal("boolean", "TRUE")),
+}
+"""The separator, and that nulls are ignored."""
 
 
 def _bounds(node: Node) -> Node:
@@ -395,10 +412,6 @@ FLINK = Dialect(
         "CUMULATE": "growing windows are not supported: write one TUMBLE for each step",
         "REGEXP_EXTRACT": "it is null where nothing matches: compute it in the stream first",
         "SPLIT_INDEX": "Spark has it not: compute it in the stream first",
-        "LISTAGG": "its separator is a comma: compute it in the stream first",
-        **dict.fromkeys(
-            ("FIRST_VALUE", "LAST_VALUE"), "it ignores nulls: write first(x, true) or last(x, true)"
-        ),
         **{
             f"{kind}_PROCTIME": "processing time cannot be shared: use a column of event time"
             for kind in ("TUMBLE", "HOP")
