@@ -76,6 +76,12 @@ def test_what_cannot_be_said_is_refused_with_its_reason(sql: str, reason: str) -
         (FLINK.format("FIRST_VALUE(x)"), "first_value(x, true)"),
         ("SELECT 'CROSS JOIN UNNEST(a) AS t (b)' AS s, b FROM o CROSS JOIN UNNEST(o.a) AS t (b)",
          "SELECT 'CROSS JOIN UNNEST(a) AS t (b)' AS s, b FROM o LATERAL VIEW explode(o.a) t AS b"),
+        ("SELECT date_bin(INTERVAL '15 min', ts) + INTERVAL '1h' AS b FROM t EMIT ON WINDOW CLOSE",
+         "time_bucket(INTERVAL '15 minutes', ts) + INTERVAL '1 hours'"),
+        ("SELECT a FROM (SELECT a FROM t FETCH FIRST ROW ONLY) OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY",
+         "SELECT a FROM (SELECT a FROM t LIMIT 1) LIMIT 2 OFFSET 1"),
+        ("SELECT SUM(GetArrayLength(a)) AS n FROM t TIMESTAMP BY ts "
+         "GROUP BY TumblingWindow(hour, 1)", "array_size ( a )"),
         ("SELECT a.*, LAG(a.x) OVER (LIMIT DURATION(ss, 5)) AS p FROM Input a TIMESTAMP BY t",
          "a . * EXCEPT ( weft_row_0 )"),
         ("SELECT sum(x) FILTER (WHERE x > 1) AS y FROM s [ROWS 5] AS z WHERE z.x > 2",

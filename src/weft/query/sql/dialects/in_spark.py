@@ -46,7 +46,7 @@ _SHORT_UNITS = {
     **dict.fromkeys(("ms", "msec", "msecs"), "milliseconds"),
 }
 """Abbreviated units in RisingWave's intervals, which follow PostgreSQL."""
-_SHORT_UNIT = re.compile(rf"(?<=\d )({'|'.join(_SHORT_UNITS)})\b", re.IGNORECASE)
+_SHORT_UNIT = re.compile(rf"(?<=\d)\s*({'|'.join(_SHORT_UNITS)})\b", re.IGNORECASE)
 _BOUNDS = ("window_start", "window_end", "window_time")
 
 
@@ -213,9 +213,18 @@ def _length(sql: str, field: str, tokens: Sequence[Token]) -> int:
         reason = f"{field} must be a constant such as INTERVAL '10' MINUTES"
         raise QueryError(place(sql, tokens[0].start, reason))
     if isinstance(value, str):
-        value = _SHORT_UNIT.sub(lambda found: _SHORT_UNITS[found[1].lower()], value)
+        value = with_whole_units(value)
     name = "offset" if field == "OFFSET" else field.lower()
     return read_length(sql, tokens[0].start, name, value)
+
+
+def with_whole_units(text: str) -> str:
+    """An interval with its units spelled out.
+
+    >>> with_whole_units("INTERVAL '15 min'"), with_whole_units("1h")
+    ("INTERVAL '15 minutes'", '1 hours')
+    """
+    return _SHORT_UNIT.sub(lambda found: f" {_SHORT_UNITS[found[1].lower()]}", text)
 
 
 def _without(

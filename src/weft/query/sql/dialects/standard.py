@@ -25,13 +25,24 @@ def without_versions(sql: str) -> str:
 
 
 def limited(sql: str) -> str:
-    """`OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY` as LIMIT and OFFSET."""
-    found = re.search(
-        r"(?:\bOFFSET\s+(\d+)\s+ROWS?\s+)?\bFETCH\s+(?:FIRST|NEXT)\s+(\d+)\s+ROWS?\s+ONLY\s*$",
-        sql,
-        re.IGNORECASE,
-    )
-    if found is None:
-        return sql
-    offset = f" OFFSET {found[1]}" if found[1] else ""
-    return f"{sql[: found.start()]}LIMIT {found[2]}{offset}"
+    """A statement with LIMIT and OFFSET instead of FETCH FIRST, in subqueries too.
+
+    >>> limited("FROM (SELECT a FROM t FETCH FIRST ROW ONLY) OFFSET 1 ROW FETCH NEXT 2 ROWS ONLY")
+    'FROM (SELECT a FROM t LIMIT 1) LIMIT 2 OFFSET 1'
+    """
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens))):
+        found = _FETCH.match(" ".join(token.word for token in tokens[index : index + 5]))
+        if found is None:
+            continue
+        begin, end = index, index + len(found[0].split()) - 1
+        offset = ""
+        before = [token.word for token in tokens[max(0, index - 3) : index]]
+        if len(before) == 3 and before[0] == "OFFSET" and before[2] in ("ROW", "ROWS"):
+            begin, offset = index - 3, f" OFFSET {before[1]}"
+        limit = f"LIMIT {found[1] or 1}{offset}"
+        sql = f"{sql[: tokens[begin].start]}{limit}{sql[tokens[end].end :]}"
+    return sql
+
+
+_FETCH = re.compile(r"FETCH (?:FIRST|NEXT) (?:(\d+) )?ROWS? ONLY\b")

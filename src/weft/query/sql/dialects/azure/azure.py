@@ -170,6 +170,10 @@ ASA = Dialect(
             ("SLIDINGWINDOW", "SLIDING"), f"a window that ends at every event {_NO_LENGTH}"
         ),
         **dict.fromkeys(("SNAPSHOTWINDOW", "SNAPSHOT"), f"a snapshot {_NO_LENGTH}"),
+        **dict.fromkeys(
+            ("GETARRAYLENGTH", "GETARRAYELEMENT", "GETRECORDPROPERTYVALUE"),
+            "it is put into Spark SQL with the whole statement",
+        ),
     },
     in_spark=in_spark,
     names_outputs=False,

@@ -15,7 +15,7 @@ from functools import partial
 
 from weft.errors import QueryError
 from weft.query.names import quoted_name
-from weft.query.sql.dialects.in_spark import calls_in_spark
+from weft.query.sql.dialects.in_spark import calls_in_spark, with_whole_units
 from weft.query.sql.tokens.blocks import blocks
 from weft.query.sql.tokens.casts import is_type
 from weft.query.sql.tokens.elements import elements_in_spark, joined, operand
@@ -28,7 +28,7 @@ _ROUNDS = 100
 
 def words_in_spark(sql: str) -> str:
     """Translate functions, types and clauses of a statement into Spark's, but not windows."""
-    sql = calls_in_spark(sql, "DATE_BIN", _bucket)
+    sql = calls_in_spark(_with_whole_units(sql), "DATE_BIN", _bucket)
     sql = calls_in_spark(sql, "EXTRACT", _extracted)
     sql = calls_in_spark(sql, "DATE_PART", _extracted)
     sql = calls_in_spark(sql, "TO_CHAR", _shown)
@@ -57,6 +57,14 @@ def names_in_spark(sql: str) -> str:
         if token.kind == "string" and token.text[0] == '"':
             name = quoted_name(token.text[1:-1].replace('""', '"'))
             sql = f"{sql[: token.start]}{name}{sql[token.end :]}"
+    return sql
+
+
+def _with_whole_units(sql: str) -> str:
+    """A statement with `INTERVAL '15 min'` as `INTERVAL '15 minutes'`."""
+    for token in reversed(tokenize(sql)):
+        if token.text[:8].upper() == "INTERVAL" and token.text.endswith("'"):
+            sql = f"{sql[: token.start]}{with_whole_units(token.text)}{sql[token.end :]}"
     return sql
 
 
