@@ -33,10 +33,14 @@ def in_spark(sql: str) -> str:
     sql = casts_spelled_out(names_in_spark(sql))
     _STRICT.refuse_tokens(sql, tuple(tokenize(sql)))
     _WORDS.refuse_operators(sql)
-    sql = words_in_spark(without(sql, "EMIT", "ON", "WINDOW", "CLOSE"))
-    sql = table_windows_in_spark(sql)
+    sql = words_in_spark(_without_options(without(sql, "EMIT", "ON", "WINDOW", "CLOSE")))
+    return table_windows_in_spark(sql)
+
+
+def _without_options(sql: str) -> str:
+    """`CREATE SINK s AS SELECT ... WITH (options)` without its options."""
     tokens = tokenize(sql)
-    for index, token in enumerate(tokens[:-1]):  # CREATE SINK s AS SELECT ... WITH (options)
+    for index, token in enumerate(tokens[:-1]):
         if index and token.word == "WITH" and tokens[index + 1].text == "(":
             return sql[: token.start]
     return sql
