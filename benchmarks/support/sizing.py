@@ -1,8 +1,10 @@
 """The arithmetic of docs/sizing.md: what a large stream needs, from the measured costs of `scale`.
 
-A micro-batch reads rows, merges shards (a group's partial aggregates of one slice) and delivers
-answers. Each has a cost in core-microseconds. They are solved from the ends of two curves of
-`scale`, over keys and over queries, and checked against the points that were not used.
+A micro-batch reads rows, merges shards (a group's partial aggregates of one slice), answers windows
+and delivers the answers of their groups. Each has a cost in core-microseconds, that of a shard and
+of an answer being one: where there are many of the one, there are many of the other. The costs are
+solved from the ends of two curves of `scale`, over keys and over queries, and checked against the
+points that were not used.
 """
 
 from __future__ import annotations
@@ -51,9 +53,14 @@ class Load:
         return self.shards * (self.range + self.slice)
 
     @property
+    def windows(self) -> float:
+        """Windows answered per second."""
+        return self.queries / self.slide
+
+    @property
     def answers(self) -> float:
         """Answers delivered per second."""
-        return self.queries * self.groups / self.slide
+        return self.windows * self.groups
 
 
 LOADS = (
@@ -69,8 +76,9 @@ class Costs:
     """Core-microseconds and bytes, as measured."""
 
     row: float
-    shard: float
-    answer: float
+    group: float
+    """Of a shard that is merged, or of an answer that is delivered."""
+    window: float
     state: float
     """Bytes of state of a shard that is held."""
     shuffle: float
@@ -78,12 +86,12 @@ class Costs:
 
     def seconds(self, row: Row) -> float:
         """The predicted time of a steady micro-batch of one point of `scale`."""
-        units = np.array([self.row, self.shard, self.answer])
-        return float(_work(row) @ units) / 1e6 / CORES
+        return float(_work(row) @ np.array([self.row, self.group, self.window])) / 1e6 / CORES
 
     def cores(self, load: Load) -> float:
         """The cores that a load keeps busy."""
-        return (load.rows * self.row + load.shards * self.shard + load.answers * self.answer) / 1e6
+        groups = load.shards + load.answers
+        return (load.rows * self.row + groups * self.group + load.windows * self.window) / 1e6
 
 
 def steady(row: Row) -> float:
@@ -92,11 +100,10 @@ def steady(row: Row) -> float:
 
 
 def _work(row: Row) -> npt.NDArray[np.float64]:
-    """Rows, shards and answers of a micro-batch."""
-    batches = row["batches"]
-    return np.array(
-        [row["rows"] / batches, row["shards_per_batch"], row["answers_in_all"] / (batches - 1)]
-    )
+    """A micro-batch's rows, its shards and answers, and its windows, each of which has all keys."""
+    answers = row["answers_in_all"] / (row["batches"] - 1)
+    shards = row["shards_per_batch"]
+    return np.array([row["rows"] / row["batches"], shards + answers, answers / row["keys"]])
 
 
 def costs(rows: Rows) -> Costs:
@@ -149,8 +156,8 @@ def page() -> str:
         "| constant | value | from |",
         "|---|---|---|",
         f"| a row read | {found.row:.3g} core-µs | ends of the curves over keys and queries |",
-        f"| a shard merged | {found.shard:.3g} core-µs | the same |",
-        f"| an answer delivered | {found.answer:.3g} core-µs | the same |",
+        f"| a shard merged, or an answer delivered | {found.group:.3g} core-µs | the same |",
+        f"| a window of a query answered | {found.window:.3g} core-µs | the same |",
         f"| a shard in state | {found.state:.3g} bytes | the curve over keys, most keys |",
         f"| a shard in the shuffle | {found.shuffle:.3g} bytes | the same |",
         "",
@@ -203,6 +210,7 @@ def _needs(found: Costs) -> Sequence[str]:
         line("queries", *(f"{load.queries:,.0f}" for load in LOADS)),
         line("groups in a window of a query", *(f"{load.groups:,.0f}" for load in LOADS)),
         line("shards per second", *(f"{load.shards:,.0f}" for load in LOADS)),
+        line("windows per second", *(_figure(load.windows) for load in LOADS)),
         line("answers per second", *(f"{load.answers:,.0f}" for load in LOADS)),
         line("cores busy", *(_figure(one) for one in busy)),
         line("**cores to have**", *(f"**{max(1, round(HEADROOM * one)):,}**" for one in busy)),
