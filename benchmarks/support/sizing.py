@@ -168,7 +168,7 @@ def page() -> str:
         "",
         "| | keys | queries | rows | predicted | measured | ratio |",
         "|---|---|---|---|---|---|---|",
-        *(_checked(row, found) for row in _points(rows)),
+        *(_checked(row, rows, found) for row in _points(rows)),
         "",
         "### What a load needs",
         "",
@@ -187,8 +187,8 @@ def _points(rows: Rows) -> Rows:
     return [row for row in found if not row.get("cannot")]
 
 
-def _checked(row: Row, found: Costs) -> str:
-    curve = pick(Bench("scale").rows(), curve=row["curve"])
+def _checked(row: Row, rows: Rows, found: Costs) -> str:
+    curve = pick(rows, curve=row["curve"])
     used = row["curve"] in SOLVED_FROM and row["size"] in (curve[0]["size"], curve[-1]["size"])
     predicted, measured = found.seconds(row), steady(row)
     return (

@@ -336,7 +336,7 @@ class WholeBatch:
         if asked.statement is not None:
             with suppress(QueryError):
                 asked.statement = in_spark(asked.statement)
-        if not _is_spark(asked) or (asked.statement is not None and not asked.statement.is_query):
+        if not _is_spark(asked):
             asked.error = why
             return
         try:

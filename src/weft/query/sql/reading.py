@@ -149,11 +149,9 @@ class Statement:
     """Its query, without the part that says where answers go; in Spark SQL, if that is possible."""
     dialect: DialectName = "spark"
     is_spark: bool = True
-    """Whether `sql` is Spark SQL."""
+    """Whether `sql` is a query in Spark SQL, so that a batch can run it."""
     is_read: bool = False
     """Whether it is a view that other statements read."""
-    is_query: bool = True
-    """Whether it asks anything; if not, it must not run."""
 
     def as_queries(self) -> list[Query]:
         """Its queries, the first with the `finish` over all of them; refused if it has none."""
@@ -195,7 +193,7 @@ def _read(statement: StatementText, place_name: str, dialect: str) -> Statement:
     read = Statement(name, sql=text[begin:end])
     if statement.not_query is not None:
         named = QueryError(f"query {name!r}: {statement.not_query}")
-        return replace(read, refusal=named, unshared=str(named), is_query=False)
+        return replace(read, refusal=named, unshared=str(named), is_spark=False)
     try:
         known = _dialect(text, statement.tokens, dialect)
         read = replace(read, dialect=known.name, is_spark=known.name == "spark")

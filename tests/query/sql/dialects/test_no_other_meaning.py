@@ -73,7 +73,7 @@ def test_what_cannot_be_said_is_refused_with_its_reason(sql: str, reason: str) -
          "(PARTITION BY k ORDER BY k NULLS LAST, y DESC NULLS FIRST)"),
         (FLINK.format("LISTAGG(b)"), "listagg(b, ',')"),
         (FLINK.format("LISTAGG(b, ';')"), "listagg(b, ';')"),
-        (FLINK.format("FIRST_VALUE(x)"), "first_value(x, true)"),
+        (FLINK.format("FIRST_VALUE(x)"), "first_value(x, TRUE)"),
         ("SELECT 'CROSS JOIN UNNEST(a) AS t (b)' AS s, b FROM o CROSS JOIN UNNEST(o.a) AS t (b)",
          "SELECT 'CROSS JOIN UNNEST(a) AS t (b)' AS s, b FROM o LATERAL VIEW explode(o.a) t AS b"),
         ("SELECT date_bin(INTERVAL '15 min', ts) + INTERVAL '1h' AS b FROM t EMIT ON WINDOW CLOSE",

@@ -46,9 +46,8 @@ def test_it_says_what_it_is_and_stops_no_other(sql: str, word: str, remedy: str)
     setup, query = read_statements(f"{sql};\n{BY_WINDOW}")
     assert str(setup.refusal).startswith(f"query 'q1': {word} is not a query")
     assert remedy in str(setup.refusal)
-    assert not setup.is_query
+    assert not setup.is_spark
     assert not setup.queries
-    assert query.is_query
     assert len(query.queries) == 1
 
 

@@ -28,6 +28,7 @@ from weft.query.sql.select.select import STREAM_TIME
 from weft.query.sql.tokens.blocks import Block, blocks
 from weft.query.sql.tokens.casts import is_type
 from weft.query.sql.tokens.elements import elements_in_spark, extracted, joined, split_at
+from weft.query.sql.tokens.over import list_end
 from weft.query.sql.tokens.refusals import refuse_statement
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.window import Window
@@ -117,12 +118,7 @@ def _without_partitions(sql: str) -> str:
     for index in reversed(range(len(tokens) - 1)):
         if (tokens[index].word, tokens[index + 1].word) != ("PARTITION", "BY"):
             continue
-        depth, end = 0, index + 2
-        while end < len(tokens) and (depth or tokens[end].word not in _AFTER_PARTITION):
-            depth += (tokens[end].text == "(") - (tokens[end].text == ")")
-            if depth < 0:
-                break
-            end += 1
+        end = list_end(tokens, index + 2, _AFTER_PARTITION)
         sql = f"{sql[: tokens[index].start]}{sql[tokens[end - 1].end :]}"
     return sql
 

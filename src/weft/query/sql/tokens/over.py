@@ -211,6 +211,22 @@ def level(tokens: Sequence[Token]) -> Iterator[int]:
 Aliased = tuple[Sequence[Token], str | None]
 
 
+def list_end(tokens: Sequence[Token], begin: int, after: Sequence[str]) -> int:
+    """The index after a list: of a word that may follow it, of a bracket that closes, or the end.
+
+    >>> from weft.query.syntax.lexer import tokenize
+    >>> list_end(tokenize("(ORDER BY f(a, b), c ROWS 1 PRECEDING)"), 3, ("ROWS",))
+    11
+    """
+    depth, end = 0, begin
+    while end < len(tokens) and (depth or tokens[end].word not in after):
+        depth += (tokens[end].text == "(") - (tokens[end].text == ")")
+        if depth < 0:
+            break
+        end += 1
+    return end
+
+
 def aliased(item: Sequence[Token]) -> Aliased:
     """The expression of a SELECT item, and its alias in lower case.
 

@@ -21,12 +21,13 @@ from weft.query.expression import function_name
 from weft.query.normal import normal
 from weft.query.sql.dialects.dialect import Dialect, ParsedSelect, StatementFrame, window_bound
 from weft.query.sql.dialects.flink.statements import in_spark
-from weft.query.sql.dialects.flink.words import WORDS
+from weft.query.sql.dialects.flink.words import DEFAULTS, WORDS
 from weft.query.sql.select.lengths import constant, inclusive_hint, read_length
 from weft.query.sql.select.nodes import is_call, is_name, unquoted
 from weft.query.sql.select.select import Select
 from weft.query.sql.tokens.cursor import Cursor, clause
 from weft.query.syntax.lexer import Token
+from weft.query.syntax.reader import read_expression
 from weft.query.syntax.tree import Call, Literal, Name, Node, rebuild
 from weft.query.syntax.writer import write
 from weft.query.window import Session, Window
@@ -98,16 +99,9 @@ def _defaults(node: Node) -> Node:
     """A tree with the arguments that Flink takes where none is given, and Spark others."""
     node = rebuild(node, _defaults)
     if isinstance(node, Call) and len(node.args) == 1:
-        given = _DEFAULTS.get(function_name(node))
-        return node if given is None else replace(node, args=(*node.args, given))
+        given = DEFAULTS.get(function_name(node).upper())
+        return node if given is None else replace(node, args=(*node.args, read_expression(given)))
     return node
-
-
-_DEFAULTS = {
-    "listagg": Literal("string", "','"),
-    **dict.fromkeys(("first_value", "last_value"), Literal("boolean", "TRUE")),
-}
-"""The separator, and that nulls are ignored."""
 
 
 def _bounds(node: Node) -> Node:

@@ -1,7 +1,7 @@
 """Translates whole statements of Flink SQL: the older windows of GROUP BY, and its functions.
 
 FLOOR(ts TO HOUR)                          date_trunc('HOUR', ts)
-LISTAGG(x), FIRST_VALUE(x)                 listagg(x, ','), first_value(x, true)
+LISTAGG(x), FIRST_VALUE(x)                 listagg(x, ','), first_value(x, TRUE)
 CROSS JOIN UNNEST(tags) AS t (tag)         LATERAL VIEW explode(tags) t AS tag
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import partial
 
 from weft.errors import QueryError
-from weft.query.sql.dialects.flink.words import WORDS
+from weft.query.sql.dialects.flink.words import DEFAULTS, WORDS
 from weft.query.sql.dialects.in_spark import TableWindow, calls_in_spark, table_windows_in_spark
 from weft.query.sql.select.lengths import constant, read_length
 from weft.query.sql.tokens.elements import elements_in_spark, extracted, split_at
@@ -29,9 +29,8 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
     sql = calls_in_spark(sql, "FLOOR", _floor)
     for name in ("CEIL", "CEILING"):
         sql = calls_in_spark(sql, name, _ceil)
-    sql = calls_in_spark(sql, "LISTAGG", _listed)
-    for name in ("FIRST_VALUE", "LAST_VALUE"):
-        sql = calls_in_spark(sql, name, partial(_without_nulls, name))
+    for name in DEFAULTS:
+        sql = calls_in_spark(sql, name, partial(_with_default, name))
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)
     sql = _unnested(sql)
@@ -96,14 +95,10 @@ def _begin(time: str, unit: str) -> str:
     return f"date_trunc('{unit}', {time})"
 
 
-def _listed(arguments: list[str]) -> str:
-    """LISTAGG, whose separator is a comma where none is given."""
-    return f"listagg({', '.join(arguments if len(arguments) > 1 else [*arguments, repr(',')])})"
-
-
-def _without_nulls(name: str, arguments: list[str]) -> str:
-    """FIRST_VALUE and LAST_VALUE, which ignore nulls."""
-    return f"{name.lower()}({', '.join(arguments[:1])}, true)"
+def _with_default(name: str, arguments: list[str]) -> str:
+    """A call with the argument that Flink takes where none is given, and Spark another."""
+    given = arguments if len(arguments) > 1 else [*arguments, DEFAULTS[name]]
+    return f"{name.lower()}({', '.join(given)})"
 
 
 def _unnested(sql: str) -> str:

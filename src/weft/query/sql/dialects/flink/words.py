@@ -10,6 +10,8 @@ _SAME = (
     *("upper", "lower", "coalesce", "nullif", "concat", "substring", "sign", "mod"),
 )
 
+DEFAULTS = {"LISTAGG": "','", "FIRST_VALUE": "TRUE", "LAST_VALUE": "TRUE"}
+"""What a second argument is where none is given: the separator, and that nulls are ignored."""
 WORDS = Vocabulary(
     "Flink SQL",
     operators=frozenset(

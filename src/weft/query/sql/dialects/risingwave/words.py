@@ -19,7 +19,7 @@ from weft.query.sql.dialects.in_spark import calls_in_spark, with_whole_units
 from weft.query.sql.tokens.blocks import blocks
 from weft.query.sql.tokens.casts import is_type
 from weft.query.sql.tokens.elements import elements_in_spark, joined, operand
-from weft.query.sql.tokens.over import aliased, level, split
+from weft.query.sql.tokens.over import aliased, level, list_end, split
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 
 _ROUNDS = 100
@@ -212,12 +212,7 @@ def _with_nulls_last(sql: str) -> str:
         and [token.word for token in tokens[max(0, index - 3) : index]] != ["WITHIN", "GROUP", "("]
     ]
     for begin in reversed(places):
-        depth, end = 0, begin + 2
-        while end < len(tokens) and (depth or tokens[end].word not in _AFTER_ORDER):
-            depth += (tokens[end].text == "(") - (tokens[end].text == ")")
-            if depth < 0:
-                break
-            end += 1
+        end = list_end(tokens, begin + 2, _AFTER_ORDER)
         for item in reversed(split(tokens[begin + 2 : end])):
             if item and all(token.word != "NULLS" for token in item):
                 nulls = "FIRST" if item[-1].word == "DESC" else "LAST"
