@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from weft.engine.parcel import greatest
 from weft.engine.state.lanes import explain_lanes
 from weft.errors import EngineError
 from weft.job.variables import redact
@@ -22,38 +21,27 @@ from weft.plan.time_axis import TimeAxis
 from weft.query.query import Query
 from weft.sinks import Sink
 from weft.sinks.contract import SinkQuery
-from weft.spark.as_written import texts_as_written
-from weft.spark.failures import short, spark_message
 from weft.spark.instants import At
 from weft.spark.streaming.as_of import Asked, StateReader
 from weft.spark.streaming.delivery import Delivery
 from weft.spark.streaming.history import check_history, write_history
-from weft.spark.streaming.launch import halt, launch
-from weft.spark.streaming.listener import listen
 from weft.spark.streaming.lost_rows import LostRows
-from weft.spark.streaming.pipeline import answers_frame
-from weft.spark.streaming.rewrite import rewritten_frame
-from weft.spark.streaming.tick_source import ticks_frame
-from weft.spark.streaming.trial import tried_apart
-from weft.spark.streaming.versions import Version, Versions
+from weft.spark.streaming.spark_run import SparkRun
+from weft.spark.streaming.versions import Versions
 from weft.stream.adaptive import Adapter, measured_lines
 from weft.stream.as_of import LIMIT, AsOf
 from weft.stream.batch_log import BatchDone
 from weft.stream.between import Between
 from weft.stream.burst import NONE_LEFT, Change, NeedsRestart, history_changes, wholes
 from weft.stream.catalogue import Catalogue
-from weft.stream.columns import Column
-from weft.stream.culprits import Verdict, judge
 from weft.stream.events import News, Watcher
-from weft.stream.future_rows import Guard, observed
+from weft.stream.future_rows import Guard
 from weft.stream.handling import Handling
 from weft.stream.heartbeat import Heartbeat
-from weft.stream.idle import Ticker
 from weft.stream.ledger import Cost, LedgerFile
 from weft.stream.metrics import MetricsServer, prometheus
 from weft.stream.progress import Progress
 from weft.stream.requests import Requests
-from weft.stream.rescaling import written
 from weft.stream.status import Status, status_of
 from weft.stream.status_file import Board, sink_facts
 from weft.stream.trigger import Trigger
@@ -64,25 +52,6 @@ _LOOK = 0.2
 """Seconds between two looks at whether the Spark query has failed."""
 _POST = 1.0
 """Seconds between two reports of the status."""
-_REPORT = 1.0
-"""Seconds to wait for Spark's report on the last micro-batch of a stream that has ended."""
-_SAID = 500
-"""Most characters of an error that are passed to Spark; the full text is in `status().error`."""
-# Only by this text Spark recognises an error of a Python sink that was caused by stop().
-_INTERRUPTED = (
-    "py4j.protocol.Py4JJavaError: An error occurred while calling the sink: "
-    "java.lang.InterruptedException"
-)
-_WAITING = "Waiting for data to arrive"
-"""Spark's status message of a stream after it has found no rows, until it looks again."""
-_RETRIES = 3
-_TRANSIENT = (
-    "Python worker failed to connect back",
-    # Spark 4.1's Kafka source reports metrics before it has any, after a repeated micro-batch
-    # (SPARK-55271). That micro-batch is done by then.
-    'IterableOps.map(scala.Function1)" because the return value of "scala.Option.get()" is null',
-)
-"""Errors of Spark that go away when its query is restarted."""
 
 
 class Running:
@@ -105,9 +74,7 @@ class Running:
         lost: LostRows | None = None,
     ) -> None:
         self.df, self.axis, self.sink, self.checkpoint = df, axis, sink, checkpoint
-        self.trigger, self.adaptive = trigger, adaptive
-        self._hide, self._lost = hide, lost
-        self._observed = (0, -1)
+        self.trigger, self.adaptive, self._hide = trigger, adaptive, hide
         self.guard = Guard.of("auto", axis) if guard is None else guard
         self._requests = Requests(checkpoint)
         self._requests.abandon()
@@ -118,32 +85,27 @@ class Running:
         """Held while the stream is changed from outside; micro-batches never wait for it."""
         self._between = Between()
         self._stopped = threading.Event()
-        self._pausing = threading.Event()
         self._server: MetricsServer | None = None
-        self._error: str | None = None
-        self._said: str | None = None
-        """The last error of a micro-batch in a sentence."""
         self._adapter = Adapter()
-        self._retries = _RETRIES
-        self._given_up: StreamingQuery | None = None
-        """The run for whose failure no query could be found responsible."""
-        self._listener = listen(df.sparkSession)
         self._versions = Versions(
             df, axis, sink, checkpoint=checkpoint, offer=offer, catalogue=catalogue
         )
-        self._delivery = Delivery(self._versions, checkpoint, self.guard, self._pausing, lost)
-        settings = catalogue.settings
-        self._ticker = Ticker(checkpoint, settings.idle, self.progress)
-        self._ticks = (
-            None
-            if settings.idle is None
-            else ticks_frame(df.sparkSession, checkpoint, settings.buckets)
+        pausing = threading.Event()
+        self._delivery = Delivery(self._versions, checkpoint, self.guard, pausing, lost)
+        self._run = SparkRun(
+            self._versions,
+            self._delivery,
+            self._between,
+            checkpoint=checkpoint,
+            trigger=trigger,
+            guard=self.guard,
+            pausing=pausing,
+            hide=hide,
+            lost=lost,
         )
         self._reader = StateReader(df.sparkSession, checkpoint, axis)
-        if self._listener is not None:
-            self._listener.heard = self._delivery.log.reported
         self._news = News(watchers(self), self._delivery.log)
-        self._query = self._launch(self._versions.now)
+        self._run.launch(self._versions.now)
         self._news.begin(self.status)
         self._heartbeat = Heartbeat(checkpoint).start()
         self._thread = threading.Thread(target=self._watch, name="weft-requests", daemon=True)
@@ -159,82 +121,13 @@ class Running:
     @property
     def spark(self) -> SparkSession:
         """The session that the stream was started in; it runs in a copy of it."""
-        return self.df.sparkSession
-
-    @texts_as_written
-    def _launch(self, version: Version) -> StreamingQuery:
-        """Start the Spark query with a version that was compiled for it."""
-        before = self._versions.now, self._versions.past
-        try:
-            self._versions.begin(version, self.progress)
-            query = launch(
-                lambda: self._frame(version),
-                self.df,
-                self._deliver,
-                checkpoint=self.checkpoint,
-                trigger=self.trigger,
-                partitions=version.catalogue.settings.partitions,
-                narrow=version.compiled.narrow,
-                eager=version.catalogue.settings.emit == "eager",
-            )
-        except Exception:
-            self._versions.now, self._versions.past = before
-            raise
-        if self._listener is not None:
-            self._listener.identity = str(query.id)
-        return query
-
-    def _frame(self, version: Version) -> DataFrame:
-        settings = version.catalogue.settings
-        guard = self.guard.since(self.progress.max_event_time, self.progress.clock)
-        if self._lost is not None:
-            self._lost.guard, self._lost.ticks = guard, self._ticks
-        if settings.engine == "operator":
-            menu, buckets = version.compiled.menu, version.compiled.program.buckets
-            programs = self._versions.deployment.lookup
-            return answers_frame(menu, settings.watermark, buckets, programs, guard, self._ticks)
-        plan = version.catalogue.planned
-        numbers = {entry.query.name: entry.number for entry in version.catalogue.entries}
-        return rewritten_frame(self.df, self.axis, settings.watermark, plan, numbers, guard)
-
-    def _deliver(self, frame: DataFrame, number: int) -> None:
-        """Called by Spark for each micro-batch. Error messages are shortened.
-
-        Spark searches the text of a JVM error for an interruption by a regular expression that
-        recurses once per character: a long text would cause a stack overflow.
-        """
-        try:
-            with self._between.micro_batch():
-                self._delivery.deliver(frame, number)
-                self._observed_ahead()
-                self._note_rows()
-        except Exception as error:
-            if self._pausing.is_set():
-                raise EngineError(_INTERRUPTED) from None
-            self._error = self._hide(str(error))
-            said = spark_message(error) or f"{type(error).__name__}: {error}"
-            text = " ".join(self._hide(said).split()).replace("py4j.protocol.", "")
-            self._said = text
-            raise EngineError(f"micro-batch {number} was not delivered: {text[:_SAID]}") from None
-
-    def _note_rows(self) -> None:
-        """Inform the ticker about the micro-batch that was delivered last."""
-        tally = self._delivery.tally
-        tick = greatest(one.get("tick") for one in tally.last)
-        self._ticker.delivered(tally.last_rows, self.progress.max_event_time, tick)
-
-    def _is_waiting(self) -> bool:
-        """Whether Spark has looked for rows, and found none.
-
-        A stream that is working, or has not started to, is not idle however long that takes.
-        """
-        return self.is_active and self._query.status["message"] == _WAITING
+        return self._run.spark
 
     def stop(self, timeout: float = 60.0) -> None:
         """Finish the running micro-batch, then stop."""
         with self._lock:
             self._stopped.set()
-            self._halt(timeout)
+            self._run.halt(timeout)
         self._close()
 
     def _close(self) -> None:
@@ -245,12 +138,7 @@ class Running:
         if self._server is not None:
             self._server.close()
             self._server = None
-        if self._listener is not None:
-            ends = time.monotonic() + _REPORT
-            while not self._delivery.log.is_complete and time.monotonic() < ends:
-                time.sleep(0.02)
-            self.df.sparkSession.streams.removeListener(self._listener)
-            self._listener = None
+        self._run.close()
         if self._thread is not threading.current_thread():
             self._thread.join(5.0)
         with suppress(Exception):  # only a status report; its failure must not hide another error
@@ -258,30 +146,22 @@ class Running:
         with suppress(Exception):
             self._news.end(self.status, self._mark)
 
-    def _halt(self, timeout: float = 60.0, may_stop: Callable[[], bool] = lambda: True) -> None:
-        halt(self._query, self._pausing, timeout, may_stop)
-
-    def _is_under_way(self) -> bool:
-        """Whether, by Spark's logs, a micro-batch has begun and is not finished."""
-        so_far = written(self.checkpoint)
-        return so_far.last > so_far.committed
-
     @property
     def last_query(self) -> StreamingQuery:
         """Spark's own handle of the stream, as last started."""
-        return self._query
+        return self._run.query
 
     @property
     def is_active(self) -> bool:
         """Whether the stream is running."""
-        return bool(self._query.isActive)
+        return self._run.is_active
 
     def await_termination(self, timeout: float | None = None) -> bool:
         """Wait until the stream ends; True if it has. An error that ended it is raised."""
         ends = None if timeout is None else time.monotonic() + timeout
         while ends is None or time.monotonic() < ends:
             with self._lock:
-                query = self._query
+                query = self._run.query
             left = 1.0 if ends is None else max(0.05, min(1.0, ends - time.monotonic()))
             try:
                 done = query.awaitTermination(left)  # type: ignore[arg-type]
@@ -289,77 +169,23 @@ class Running:
                 if self._recovered(query):
                     continue
                 # An error of the sink is closer to the cause.
-                self._error = self._error or self._hide(str(error))
+                said = self._run.error = self._run.error or self._hide(str(error))
                 self._close()
-                if self._error.startswith(NONE_LEFT):
-                    raise EngineError(self._error) from None
+                if said.startswith(NONE_LEFT):
+                    raise EngineError(said) from None
                 raise
             with self._lock:
-                if done and query is self._query:
+                if done and query is self._run.query:
                     self._close()
                     return True
         return False
 
     def _recovered(self, failed: StreamingQuery) -> bool:
-        """Whether the stream continues: in another run already, or restarted here.
-
-        It is restarted without a query that failed; or unchanged if Spark itself failed, for
-        instance because a Python worker did not start in time. Retrying loses nothing.
-        """
+        """Whether the stream continues: in another run already, or restarted here."""
         with self._lock:
-            if failed is not self._query:
+            if failed is not self._run.query:
                 return True
-            if self._stopped.is_set():
-                return False
-            text = f"{self._error}\n{failed.exception()}"
-            said = short(self._said or text)
-            version = self._versions.at(self.progress.batch + 1)
-            verdict = judge(text, said, self.progress.batch + 1, version.asking)
-            if verdict is not None:
-                return self._go_on(verdict)
-            if not any(one in text for one in _TRANSIENT):
-                verdict = None if failed is self._given_up else self._tried_apart(version)
-                self._given_up = failed
-                return verdict is not None and self._go_on(verdict)
-            if not self._retries:
-                return False
-            self._retries -= 1
-            self._relaunch()
-            return True
-
-    def _tried_apart(self, version: Version) -> Verdict | None:
-        """The queries that fail on the current rows, if the error does not say; None if none."""
-        if version.catalogue.settings.engine != "operator":
-            return None
-        try:
-            queries = version.catalogue.queries
-            guilty = tried_apart(self.df, self.axis, self.checkpoint, queries, self._ticks)
-        except Exception:  # the source cannot be read again: report the error of the stream
-            return None
-        return Verdict.of(guilty, version.catalogue.entries, self.progress.batch + 1)
-
-    def _go_on(self, verdict: Verdict) -> bool:
-        """Restart the stream without the failed queries, or with probes that find them."""
-        if not verdict.changes:
-            if not self._retries:
-                return False
-            self._retries -= 1
-            self._relaunch(verdict.probes)
-            return True
-        self._retries = _RETRIES
-        try:
-            self._versions.altered(verdict.changes, self.progress, live=False)
-        except EngineError as error:  # no query is left
-            self._error = self._hide(str(error))
-            return False
-        self._switch(verdict.changes, launch=True)
-        self._error = self._hide(verdict.said)
-        return True
-
-    def _relaunch(self, probes: tuple[Column, ...] = ()) -> None:
-        """Restart the Spark query with the current catalogue."""
-        with self._between.still():
-            self._query = self._launch(self._versions.again(probes))
+            return not self._stopped.is_set() and self._run.recover()
 
     # Changing queries.
 
@@ -475,18 +301,15 @@ class Running:
             if tried is self._versions.now:
                 return self.catalogue.since()
             was_active = self.is_active
-            if was_active and self.trigger.waits:
-                self._halt()
-            elif was_active:
-                # After a restart without new rows, Spark would not close the windows that the last
-                # rows have closed, unless a micro-batch has begun, which is then repeated.
-                self._halt(may_stop=self._is_under_way)
+            if was_active:
+                self._run.halt_to_restart()
             try:  # compile again, because the last micro-batch has seen later rows
-                self._switch(asked, launch=was_active)
+                self._run.switch(asked, launch=was_active)
             except Exception:
                 if was_active and not self.is_active:
-                    self._relaunch()
+                    self._run.relaunch()
                 raise
+            self._news.look(self.status, self._mark)
             return self.catalogue.since()
 
     def limit(self, name: str, **limits: Any) -> None:
@@ -514,23 +337,7 @@ class Running:
             self.apply([change])
             failure = change.get("failure")
             paused = f"query {entry.query.name!r} is paused: {excess.why}"
-            self._error = self._hide(paused if failure is None else failure.said)
-
-    def _switch(self, asked: Sequence[Change], *, launch: bool) -> None:
-        """Change a halted stream; if it cannot be started with the change, nothing is changed."""
-        with self._between.still():  # so that no other change comes between the two catalogues
-            version, _ = self._versions.altered(asked, self.progress, live=False)
-            files = self._versions.files
-            files.write(version.catalogue)
-            try:
-                if launch:
-                    self._query = self._launch(version)
-                else:
-                    self._versions.now = version
-            except Exception:
-                files.withdraw(version.catalogue)
-                raise
-        self._news.look(self.status, self._mark)
+            self._run.error = self._hide(paused if failure is None else failure.said)
 
     def _watch(self) -> None:
         """Handle requests from other processes, and replan if the stream is adaptive."""
@@ -539,11 +346,10 @@ class Running:
             try:
                 self._handling.carry_out()
                 if time.monotonic() - looked >= _LOOK:
-                    looked, query = time.monotonic(), self._query
-                    if not query.isActive and query.exception() is not None:
+                    looked, query = time.monotonic(), self._run.query
+                    if self._run.has_failed:
                         self._recovered(query)
-                    if self.trigger.waits:
-                        self._ticker.look(self._is_waiting)
+                    self._run.look_for_idleness()
                 self._take_out_excesses()
                 self._news.look(self.status, self._mark)
                 if time.monotonic() - posted < _POST:
@@ -553,7 +359,7 @@ class Running:
                 self._post()
                 posted = time.monotonic()
             except Exception as error:  # the stream itself continues
-                self._error = self._hide(str(error))
+                self._run.error = self._hide(str(error))
         self._handling.tell()
         self._handling.close()
 
@@ -598,42 +404,32 @@ class Running:
         """Rows per second of event time, as measured."""
         return self._delivery.tally.rate(1 if self.axis.kind == "integer" else 1_000_000)
 
-    def _observed_ahead(self) -> int:
-        """Rows that the rewrite engine set aside since the start; Spark keeps few reports."""
-        if self.catalogue.settings.engine != "operator":
-            rows, batch = self._observed
-            more, batch = observed(self._query.recentProgress, batch)
-            self._observed = (rows + more, batch)
-        return self._observed[0]
-
     @property
     def _mark(self) -> tuple[int, str | None]:
         """A mark that differs when queries, plan or error have changed."""
-        return self.catalogue.number, self._error
+        return self.catalogue.number, self._run.error
 
     def batches(self, *, last: bool = False) -> list[BatchDone]:
         """The micro-batches that were done since the last call, each as reported by Spark.
 
         Those that Spark has not reported yet are returned later, unless these are the `last` ones.
         """
-        if self._listener is None:
-            for report in self._query.recentProgress:
-                self._delivery.log.reported(report)
+        self._run.log_reports()
         return self._delivery.log.take(last=last)
 
     def status(self) -> Status:
         """Rates, lag, state, late rows and each query's share, as of the last micro-batch."""
-        query, tally = self._query, self._delivery.tally
+        tally = self._delivery.tally
         return status_of(
             self.catalogue,
             tally,
             self.progress,
-            (self._listener.last if self._listener is not None else None) or query.lastProgress,
+            self._run.last_report,
             active=self.is_active,
             timed=self.axis.kind != "integer",
-            ahead_rows=tally.ahead_rows + self._observed_ahead(),
-            error=self._error,
-            failed=not query.isActive and query.exception() is not None,
+            ahead_rows=tally.ahead_rows + self._run.observed_ahead(),
+            error=self._run.error,
+            failed=self._run.has_failed,
             damaged_requests=self._requests.damaged(),
         )
 
@@ -643,8 +439,7 @@ class Running:
 
     def _post(self) -> None:
         """Write the status to the checkpoint for other processes."""
-        reports = self._listener.recent if self._listener is not None else None
-        self._board.post(self.status(), reports)
+        self._board.post(self.status(), self._run.reports)
         self._ledger.write(self._delivery.tally.ledger)
 
     def metrics(self) -> str:
