@@ -43,11 +43,11 @@ def next_catalogue(
 
     Queries keep their store if possible. One that moves to another store is answered from the old
     store up to the first window for which the new store is complete, so that no window is lost or
-    answered twice. A new query begins with the first window after everything seen so far; with
-    `backfill`, with the earliest open window whose slices are all still in state. `types` are the
-    Spark types of the aggregates' arguments, by name, that are not known yet; `hashed` are the sets
-    of keys by which a running stream assigns rows to buckets. New queries in `history` wait for
-    rows before the seam, by default just after everything seen.
+    answered twice. A new query begins with the first window that starts after the latest row seen
+    so far; with `backfill`, with the earliest open window whose slices are all still in state.
+    `types` are the Spark types of the aggregates' arguments, by name, that are not known yet;
+    `hashed` are the sets of keys by which a running stream assigns rows to buckets. New queries in
+    `history` wait for rows before the seam, by default just after the latest row seen.
     """
     since = -FAR if progress.max_event_time is None else progress.max_event_time + 1
     frontier = -FAR if progress.frontier is None else progress.frontier

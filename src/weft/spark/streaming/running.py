@@ -199,7 +199,7 @@ class Running:
     ) -> None:
         """Add a query (or the SQL of one), from the next micro-batch on.
 
-        It is answered from the first window that starts after everything seen so far; with
+        It is answered from the first window that starts after the latest row seen so far; with
         `backfill`, from the earliest open window whose slices are all still in state. A query that
         needs only what the stream projects (see `Loom(offer=...)`) is added without a pause; for
         others Spark's query is restarted.
