@@ -113,11 +113,11 @@ def test_the_last_windows_of_an_available_now_run_outlast_a_change(
         answering.set()
         free.wait(60)
 
-    def halting(*given: Any) -> None:
+    def halting(*given: Any, **more: Any) -> None:
         free.set()
-        halt(*given)
+        halt(*given, **more)
 
-    monkeypatch.setattr("weft.spark.streaming.running.halt", halting)
+    monkeypatch.setattr("weft.spark.streaming.spark_run.halt", halting)
     sink = ForeachBatchSink(take)
     running = start(spark, feed, tmp_path, ONES, sink=sink, trigger="available_now", idle=idle)
     assert answering.wait(60)
