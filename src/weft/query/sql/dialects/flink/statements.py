@@ -2,11 +2,13 @@
 
 FLOOR(ts TO HOUR)                          date_trunc('HOUR', ts)
 LISTAGG(x), FIRST_VALUE(x)                 listagg(x, ','), first_value(x, TRUE)
+EXTRACT(SECOND FROM ts)                    second(ts)
 CROSS JOIN UNNEST(tags) AS t (tag)         LATERAL VIEW explode(tags) t AS tag
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from weft.errors import QueryError
@@ -31,6 +33,7 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
         sql = calls_in_spark(sql, name, _ceil)
     for name in DEFAULTS:
         sql = calls_in_spark(sql, name, partial(_with_default, name))
+    sql = calls_in_spark(sql, "EXTRACT", _part)
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)
     sql = _unnested(sql)
@@ -97,8 +100,14 @@ def _begin(time: str, unit: str) -> str:
 
 def _with_default(name: str, arguments: list[str]) -> str:
     """A call with the argument that Flink takes where none is given, and Spark another."""
-    given = arguments if len(arguments) > 1 else [*arguments, DEFAULTS[name]]
+    given = arguments if len(arguments) > 1 else [*arguments, *DEFAULTS[name]]
     return f"{name.lower()}({', '.join(given)})"
+
+
+def _part(arguments: list[str]) -> str:
+    """`EXTRACT(SECOND FROM ts)` without the fraction that Spark's has."""
+    found = _SECOND.fullmatch(arguments[0]) if len(arguments) == 1 else None
+    return f"extract({', '.join(arguments)})" if found is None else f"second({found[1]})"
 
 
 def _unnested(sql: str) -> str:
@@ -132,4 +141,5 @@ def _split_index(arguments: list[str]) -> str:
     return f"get({split_at(arguments[0], arguments[1])}, {arguments[2]})"
 
 
+_SECOND = re.compile(r"SECOND\s+FROM\b\s*(.+)", re.IGNORECASE | re.DOTALL)
 _FLOORS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")

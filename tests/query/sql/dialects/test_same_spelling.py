@@ -1,0 +1,86 @@
+"""Functions and types that another dialect spells as Spark does, and means otherwise."""
+
+from __future__ import annotations
+
+import pytest
+
+from weft.query.sql.reading import Statement, read_statements
+
+RISING = (
+    "SELECT window_start, {} AS v FROM TUMBLE(t, ts, INTERVAL '1 hour') GROUP BY window_start{}"
+)
+FLINK = (
+    "SELECT window_start, window_end, {} AS v "
+    "FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)) "
+    "GROUP BY window_start, window_end{}"
+)
+AZURE = "SELECT {} AS v FROM t TIMESTAMP BY ts GROUP BY TumblingWindow(hour, 1){}"
+
+
+def read(sql: str) -> Statement:
+    (statement,) = read_statements(sql)
+    return statement
+
+
+@pytest.mark.parametrize(
+    ("form", "item", "made"),
+    [
+        (RISING, "sum(x::float)", "sum(CAST(x AS DOUBLE))"),
+        (RISING, "sum(CAST(x AS float))", "sum(CAST(x AS DOUBLE))"),
+        (RISING, "sum(x::float4)", "sum(CAST(x AS FLOAT))"),
+        (RISING, "sum(x::int8)", "sum(CAST(x AS BIGINT))"),
+        (RISING, "bool_or(x::bool)", "bool_or(CAST(x AS BOOLEAN))"),
+        (RISING, "max(CAST(x AS timestamp with time zone))", "max(CAST(x AS TIMESTAMP))"),
+        (RISING, "avg(log(x))", "avg(log10(x))"),
+        (RISING, "avg(log(2, x))", "avg(log(2, x))"),
+        (RISING, "max(left(x, 2))", "max(left(x, 2))"),
+        (FLINK, "MAX(STR_TO_MAP(q)['a'])", "max(STR_TO_MAP(q, ',', '=')['a'])"),
+        (FLINK, "MAX(STR_TO_MAP(q, ';', ':')['a'])", "max(STR_TO_MAP(q, ';', ':')['a'])"),
+        (FLINK, "MAX(EXTRACT(SECOND FROM x))", "max(second(x))"),
+        (AZURE, "MAX(SUBSTRING(s, 0, 3))", "max(substring(s, 1, 2))"),
+        (AZURE, "MAX(SUBSTRING(s, -1, 1))", "max(substring(s, 1, 0))"),
+        (AZURE, "MAX(SUBSTRING(s, 2, 3))", "max(substring(s, 2, 3))"),
+        (AZURE, "MAX(CAST(s AS datetime))", "max(CAST(s AS TIMESTAMP))"),
+    ],
+)
+def test_what_is_spelled_alike_is_translated(form: str, item: str, made: str) -> None:
+    (query,) = read(form.format(item, "")).queries
+    assert query.aggs == {"v": made}
+
+
+@pytest.mark.parametrize(
+    ("form", "item", "made"),
+    [
+        (FLINK, "MAX(STR_TO_MAP(q)['a'])", "MAX(str_to_map(q, ',', '=')['a'])"),
+        (FLINK, "MAX(EXTRACT(SECOND FROM x))", "MAX(second(x))"),
+        (FLINK, "MAX(EXTRACT(YEAR FROM x))", "MAX(EXTRACT(YEAR FROM x))"),
+        (AZURE, "MAX(DATEPART(second, x))", "MAX(second(x))"),
+        (AZURE, "MAX(DATEPART(dayofyear, x))", "MAX(dayofyear(x))"),
+        (AZURE, "MAX(SUBSTRING(s, 0, 3))", "MAX(substring(s, 1, 2))"),
+    ],
+)
+def test_also_in_a_statement_of_more_than_one_clause(form: str, item: str, made: str) -> None:
+    (query,) = read(form.format(item, " ORDER BY v")).queries
+    assert query.aggs == {"v": made}
+
+
+@pytest.mark.parametrize(
+    ("form", "item", "reason"),
+    [
+        (RISING, "max(initcap(x))", "the end of a word"),
+        (RISING, "max(left(x, -1))", "leaves out characters"),
+        (RISING, "max(substr(x, 0, 3))", "from before the first character"),
+        (FLINK, "MAX(INITCAP(x))", "words end at"),
+        (FLINK, "ARRAY_AGG(x)", "it keeps nulls"),
+        (AZURE, "MAX(SUBSTRING(s, 0, n))", "start at 1"),
+        (AZURE, "MAX(DATEPART(week, x))", "weeks are counted otherwise"),
+        (AZURE, "MAX(DATEPART(millisecond, x))", "accepted parts are year, "),
+    ],
+)
+@pytest.mark.parametrize("rest", ["", " ORDER BY v"])
+def test_what_cannot_be_said_in_spark_is_refused(
+    form: str, item: str, reason: str, rest: str
+) -> None:
+    statement = read(form.format(item, rest))
+    assert not statement.is_spark
+    assert reason in statement.unshared
