@@ -132,6 +132,8 @@ class _Woven:
         if "FROM" not in block.clauses or "WINDOW" in block.clauses:
             clause = "FROM" if "FROM" not in block.clauses else "WINDOW"
             reason = "it has no FROM" if clause == "FROM" else "WINDOW: write OVER (...) itself"
+            if clause == "FROM" and tokens[0].word == "FROM":
+                reason = "write SELECT ... FROM ... in this order"
             raise QueryError(place(sql, tokens[block.begin].start, reason))
         distinct = _is_distinct(tokens, block)
         select = block.clauses["SELECT"]

@@ -215,3 +215,18 @@ def test_positions_and_all_stand_for_items(group):
     query = parse_query(f"SELECT {WINDOW} AS w, k, count(*) AS n FROM t GROUP BY {group}", "q")
     assert query == Query("q", aggs={"n": "count(*)"}, window=HOUR, by="k")
     assert query.shown == (("window", "w"), ("`k`", "k"), ("`n`", "n"))
+
+
+@pytest.mark.parametrize("key", ["'total'", "1", "NULL", "DATE '2026-01-01'"])
+def test_a_constant_makes_no_groups(key: str) -> None:
+    q = parse_query(f"SELECT {key} AS k, count(*) AS n FROM t GROUP BY {WINDOW}, {key}")
+    assert (q.by, q.shown) == ((), ((key, "k"), ("`n`", "n")))
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text() -> None:
+    assert parse_query(f"\ufeffSELECT count(*) AS n FROM t GROUP BY {WINDOW}").window == HOUR
+
+
+def test_from_comes_after_select() -> None:
+    with pytest.raises(QueryError, match="in this order"):
+        parse_query(f"FROM t SELECT count(*) AS n GROUP BY {WINDOW}")

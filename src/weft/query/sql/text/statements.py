@@ -14,6 +14,7 @@ from weft.errors import QueryError
 from weft.query.duration import read_number
 from weft.query.sql.text.comments import said
 from weft.query.sql.text.form import malformed, not_a_query
+from weft.query.sql.text.streams import without_stream
 from weft.query.sql.text.views import View, defined_view, problem, read_views, with_views
 from weft.query.sql.text.wrappers import into, outputs, unwrapped, without_set
 from weft.query.sql.tokens.casts import casts_spelled_out
@@ -105,6 +106,9 @@ def _outputs(
 def _statement(
     name: str | None, text: str, tokens: Sequence[Token], views: Mapping[str, View]
 ) -> StatementText:
+    streamless = without_stream(text, tokens)
+    if streamless is not None:
+        text, tokens = streamless, tokenize(streamless)
     reads = read_views(tokens, views)
     if not reads or problem(reads):
         return StatementText(name, text, tuple(tokens), problem=problem(reads))

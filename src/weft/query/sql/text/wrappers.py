@@ -35,6 +35,9 @@ def unwrapped(tokens: Sequence[Token]) -> tuple[Sequence[Token], str | None]:
     ('SELECT', 'hourly')
     """
     words = [token.word for token in tokens[:2]]
+    if words == ["CREATE", "FLOW"]:  # CREATE FLOW f AS INSERT INTO hourly BY NAME SELECT ...
+        insert = next((i for i in level(tokens) if tokens[i].word == "INSERT"), 0)
+        return unwrapped(tokens[insert:]) if insert else (tokens, None)
     if words in (["INSERT", "INTO"], ["INSERT", "OVERWRITE"]):
         position = 2 + (len(tokens) > 2 and tokens[2].word == "TABLE")
     elif words[:1] == ["CREATE"]:
