@@ -310,3 +310,13 @@ EMIT CHANGES;
 -- form: lateral view
 -- seen: ksqlDB, Table functions, EXPLODE
 CREATE STREAM trade_tags AS SELECT symbol, EXPLODE(tags) AS tag FROM trades EMIT CHANGES;
+
+-- name: ksql_constant_key
+-- form: no keys
+-- seen: ksqlDB, questions and answers: counting all rows of a window
+CREATE TABLE all_trades AS
+SELECT 1 AS one, COUNT(*) AS n, SUM(volume) AS volume
+FROM trades
+WINDOW TUMBLING (SIZE 6 HOURS)
+GROUP BY 1
+EMIT CHANGES;

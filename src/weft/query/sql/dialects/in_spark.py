@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from weft.errors import QueryError
 from weft.query.duration import format_duration
@@ -48,6 +48,13 @@ _SHORT_UNITS = {
 """Abbreviated units in RisingWave's intervals, which follow PostgreSQL."""
 _SHORT_UNIT = re.compile(rf"(?<=\d)\s*({'|'.join(_SHORT_UNITS)})\b", re.IGNORECASE)
 _BOUNDS = ("window_start", "window_end", "window_time")
+_JOINS = frozenset(
+    (
+        *("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "SEMI", "ANTI", "LATERAL"),
+        *("PIVOT", "UNPIVOT", "TABLESAMPLE", "MATCH_RECOGNIZE", "FOR"),
+    )
+)
+"""What may follow a table that has no alias."""
 
 
 @dataclass(frozen=True)
@@ -238,9 +245,14 @@ def _without(
     window, at, until = found
     begin, end = block.clauses["FROM"]
     rest = tokens[until:end]
-    alias = [token for token in rest if token.word != "AS"]
-    alone = at == begin + 1 and len(alias) <= 1
-    grouped = _grouped(tokens, block) if alone and not _chooses(tokens, block) else None
+    name, joined = _alias(rest)
+    apt = at == begin + 1 and not _chooses(tokens, block)
+    if joined:
+        name = name or _own_name(window.rows)
+        apt = apt and name is not None and _keeps_windows(tokens, block, window, joined, name)
+    grouped = _grouped(tokens, block) if apt else None
+    if joined and grouped is not None:
+        window = replace(window, time=f"{quoted_name(name or '')}.{window.time}")
     grows = window.kind == "CUMULATE"
     if grouped is None or (grows and not (apart and len(window.steps) <= MOST_STEPS)):
         if window.kind == "SESSION":
@@ -250,7 +262,6 @@ def _without(
     if window.kind == "SESSION" and window.parted != keys:
         reason = "SESSION: its PARTITION BY and the keys of GROUP BY must be the same"
         raise QueryError(place(sql, tokens[at].start, reason))
-    name = _word(alias[0]) if alias else None
     before, after = sql[: tokens[block.begin].start], sql[tokens[block.core_end - 1].end :]
     if not grows:
         made = _select(sql, tokens, block, window, grouped, rest, name)
@@ -258,6 +269,39 @@ def _without(
         return f"{before}{made} {finish}{sql[tokens[block.end - 1].end :]}"
     listed = [_select(sql, tokens, block, one, grouped, rest, name) for one in window.steps]
     return f"{before}SELECT * FROM ({' UNION ALL '.join(listed)}) {after}"
+
+
+def _alias(rest: Sequence[Token]) -> tuple[str | None, Sequence[Token]]:
+    """The alias of a window's rows, in lower case, and what FROM joins to them."""
+    at = 1 if rest and rest[0].word == "AS" else 0
+    if at < len(rest) and rest[at].kind in ("name", "quoted") and rest[at].word not in _JOINS:
+        return _word(rest[at]), rest[at + 1 :]
+    return None, rest
+
+
+def _own_name(rows: str) -> str | None:
+    """The name under which FROM has a table without an alias; None for a subquery."""
+    tokens = tokenize(rows)
+    return None if tokens[-1].text == ")" else _word(tokens[-1])
+
+
+def _keeps_windows(
+    tokens: Sequence[Token], block: Block, window: TableWindow, joined: Sequence[Token], name: str
+) -> bool:
+    """Whether rows may be joined first and then put into windows.
+
+    A join may repeat or drop rows of the left side, which changes sessions, but no other window.
+    """
+    words = {token.word for token in joined}
+    if window.kind not in ("TUMBLE", "HOP") or words & {"RIGHT", "FULL", "NATURAL", *FUNCTIONS}:
+        return False
+    if len(tokenize(window.time)) != 1 or any(_word(token) in _BOUNDS for token in joined):
+        return False
+    return all(
+        _word(tokens[index - 2]) == name
+        for index in range(block.begin + 2, block.end)
+        if _word(tokens[index]) in _BOUNDS and tokens[index - 1].text == "."
+    )
 
 
 def _select(
