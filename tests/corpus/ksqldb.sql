@@ -320,3 +320,22 @@ FROM trades
 WINDOW TUMBLING (SIZE 6 HOURS)
 GROUP BY 1
 EMIT CHANGES;
+
+-- name: ksql_collect_nulls
+-- form: collect
+-- seen: ksqlDB, Aggregate Functions, COLLECT_LIST
+CREATE TABLE venue_notes AS
+SELECT venue, COLLECT_LIST(note) AS notes, COUNT(*) AS n
+FROM trades
+WINDOW TUMBLING (SIZE 1 HOUR)
+GROUP BY venue
+EMIT CHANGES;
+
+-- name: ksql_array_length
+-- form: nested columns
+-- seen: ksqlDB, Scalar Functions, ARRAY_LENGTH, TIMESTAMPADD
+SELECT symbol, SUM(ARRAY_LENGTH(tags)) AS tags, MAX(TIMESTAMPADD(HOURS, 1, ts)) AS later
+FROM trades
+WINDOW TUMBLING (SIZE 1 DAY)
+GROUP BY symbol
+EMIT CHANGES;

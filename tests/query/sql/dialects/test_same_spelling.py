@@ -14,6 +14,7 @@ FLINK = (
     "FROM TABLE(TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' HOUR)) "
     "GROUP BY window_start, window_end{}"
 )
+KSQL = "SELECT {} AS v FROM s WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY k EMIT CHANGES{}"
 AZURE = "SELECT {} AS v FROM t TIMESTAMP BY ts GROUP BY TumblingWindow(hour, 1){}"
 
 
@@ -37,12 +38,23 @@ def read(sql: str) -> Statement:
         (FLINK, "MAX(STR_TO_MAP(q)['a'])", "max(STR_TO_MAP(q, ',', '=')['a'])"),
         (FLINK, "MAX(STR_TO_MAP(q, ';', ':')['a'])", "max(STR_TO_MAP(q, ';', ':')['a'])"),
         (FLINK, "MAX(EXTRACT(SECOND FROM x))", "max(second(x))"),
+        (KSQL, "COLLECT_LIST(a->b)",
+         "transform(collect_list(named_struct('v', a.b)), weft_e -> weft_e.v)"),
+        (KSQL, "MAX(EXTRACTJSONFIELD(x, '$.a'))", "MAX(get_json_object(x, '$.a'))"),
+        (KSQL, "SUM(ARRAY_LENGTH(x))", "SUM(array_size(x))"),
+        (KSQL, "MAX(STRINGTOTIMESTAMP(x, 'yyyy'))",
+         "MAX(unix_millis(try_to_timestamp(x, 'yyyy')))"),
+        (KSQL, "MAX(PARSE_TIMESTAMP(x, 'yyyy'))", "MAX(try_to_timestamp(x, 'yyyy'))"),
+        (KSQL, "MAX(PARSE_DATE(x, 'yyyy'))", "MAX(CAST(try_to_timestamp(x, 'yyyy') AS DATE))"),
+        (KSQL, "MAX(FORMAT_DATE(x, 'yyyy'))", "MAX(date_format(x, 'yyyy'))"),
+        (KSQL, "MAX(TIMESTAMPADD(HOURS, 1, x))", "MAX(timestampadd(HOUR, 1, x))"),
+        (KSQL, "MAX(TIMESTAMPSUB(DAY, 1, x))", "MAX(timestampadd(DAY, -(1), x))"),
         (AZURE, "MAX(SUBSTRING(s, 0, 3))", "max(substring(s, 1, 2))"),
         (AZURE, "MAX(SUBSTRING(s, -1, 1))", "max(substring(s, 1, 0))"),
         (AZURE, "MAX(SUBSTRING(s, 2, 3))", "max(substring(s, 2, 3))"),
         (AZURE, "MAX(CAST(s AS datetime))", "max(CAST(s AS TIMESTAMP))"),
     ],
-)
+)  # fmt: skip
 def test_what_is_spelled_alike_is_translated(form: str, item: str, made: str) -> None:
     (query,) = read(form.format(item, "")).queries
     assert query.aggs == {"v": made}
@@ -72,12 +84,13 @@ def test_also_in_a_statement_of_more_than_one_clause(form: str, item: str, made:
         (RISING, "max(substr(x, 0, 3))", "from before the first character"),
         (FLINK, "MAX(INITCAP(x))", "words end at"),
         (FLINK, "ARRAY_AGG(x)", "it keeps nulls"),
+        (KSQL, "MAX(PARSE_TIMESTAMP(x, 'yyyy', 'UTC'))", "accepted are a text and its pattern"),
         (AZURE, "MAX(SUBSTRING(s, 0, n))", "start at 1"),
         (AZURE, "MAX(DATEPART(week, x))", "weeks are counted otherwise"),
         (AZURE, "MAX(DATEPART(millisecond, x))", "accepted parts are year, "),
     ],
 )
-@pytest.mark.parametrize("rest", ["", " ORDER BY v"])
+@pytest.mark.parametrize("rest", ["", " LIMIT 5"])
 def test_what_cannot_be_said_in_spark_is_refused(
     form: str, item: str, reason: str, rest: str
 ) -> None:

@@ -22,6 +22,7 @@ from weft.query.sql.dialects.in_spark import (
     renamed_words,
     without,
 )
+from weft.query.sql.dialects.ksql_calls import calls_of_values, lists_in_spark
 from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.dialects.vocabulary import Vocabulary
 from weft.query.sql.select.select import STREAM_TIME
@@ -82,7 +83,8 @@ def in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "CONCAT", joined)
     sql = calls_in_spark(sql, "MASK", _masked)
     sql = calls_in_spark(sql, "ROUND", _rounded)
-    sql = elements_in_spark(_strings(_with_arrows(sql)))
+    sql = calls_of_values(sql)
+    sql = lists_in_spark(elements_in_spark(_strings(_with_arrows(sql))))
     _WORDS.refuse_operators(sql)
     return sql
 
