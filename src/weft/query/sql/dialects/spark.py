@@ -25,6 +25,7 @@ from weft.query.normal import normal
 from weft.query.source import NO_NULLS
 from weft.query.sql.dialects.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.dialects.vocabulary import Vocabulary
+from weft.query.sql.select.lateral import lateral_aliases
 from weft.query.sql.select.lengths import constant, read_length
 from weft.query.sql.select.nodes import default_name, is_call, split_alias, unquoted
 from weft.query.sql.select.select import Select
@@ -42,7 +43,7 @@ SHAPE = f"SELECT ... FROM table [WHERE ...] GROUP BY {_FORM}[, keys]"
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """Parse a statement in Spark SQL."""
-    select = Select.read(sql, tokens, SHAPE, TITLE).spelled_out()
+    select = lateral_aliases(Select.read(sql, tokens, SHAPE, TITLE).spelled_out())
     keys = (_whole(key) for key in select.group if not isinstance(key, Literal))
     select = replace(select, group=tuple(dict.fromkeys(keys)))  # a constant makes no groups
     if not any(is_call(key, *_WINDOWS) for key in select.group):

@@ -105,7 +105,7 @@ class Select:
         plain = [item for item in items if not any(map(is_aggregate, walk(item)))]
         if len(self.group) == 1 and is_name(self.group[0], "all"):
             return replace(self, group=tuple(dict.fromkeys(plain)))
-        named = self._aliases()
+        named = {name: node for name, node in self._aliases().items() if self._is_free(name, node)}
         called = [key for key in self.group if is_name(key, *named)]
         group = (named[_word(key)] if key in called else key for key in self.group)
         return replace(
@@ -113,6 +113,12 @@ class Select:
             group=tuple(self._at_position(key, items, plain) for key in group),
             absent=(*self.absent, *dict.fromkeys(_word(key) for key in called)),
         )
+
+    def _is_free(self, alias: str, node: Node) -> bool:
+        """Whether an alias may be no column: `upper(k) AS k` says that there is a column `k`."""
+        used = any(is_name(part, alias) for part in walk(node))
+        having = () if self.having is None else walk(self.having)
+        return not used or any(is_name(part, alias) for part in having)
 
     def _aliases(self) -> dict[str, Node]:
         """The items whose alias is not their own name, by alias."""
