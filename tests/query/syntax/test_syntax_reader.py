@@ -84,6 +84,7 @@ def test_reads_and_writes(sql: str, written: str) -> None:
         ("a b", "is ambiguous"),
         ("'a' 'b'", "two values in a row"),
         ("x = :k", r"parameters are not known here \(line 1, column 5\)"),
+        ("x = $1", r"parameters are not known here"),
         ("f(:k)", r"parameters are not known here"),
         ("x:city", r"paths into variants"),
         ("x::int", r"write CAST\(value AS type\).* \(line 1, column 2\)"),

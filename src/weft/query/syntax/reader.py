@@ -55,6 +55,7 @@ _REFUSED_WORDS = {
 _REFUSED_OPERATORS = {
     ";": "one expression is expected",
     "?": "parameters are not known here",
+    "$": "parameters are not known here",
     "@": "variables are not known here",
     "::": "write CAST(value AS type) instead of value::type",
     "=>": "named arguments are not supported",

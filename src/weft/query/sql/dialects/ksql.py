@@ -28,7 +28,13 @@ from weft.query.sql.dialects.vocabulary import Vocabulary
 from weft.query.sql.select.select import STREAM_TIME
 from weft.query.sql.tokens.blocks import Block, blocks
 from weft.query.sql.tokens.casts import is_type
-from weft.query.sql.tokens.elements import elements_in_spark, extracted, joined, split_at
+from weft.query.sql.tokens.elements import (
+    elements_in_spark,
+    extracted,
+    joined,
+    literals_in_spark,
+    split_at,
+)
 from weft.query.sql.tokens.over import list_end
 from weft.query.sql.tokens.refusals import refuse_statement
 from weft.query.syntax.lexer import Token, closed, place, tokenize
@@ -84,7 +90,7 @@ def in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "MASK", _masked)
     sql = calls_in_spark(sql, "ROUND", _rounded)
     sql = calls_of_values(sql)
-    sql = lists_in_spark(elements_in_spark(_strings(_with_arrows(sql))))
+    sql = lists_in_spark(elements_in_spark(literals_in_spark(_strings(_with_arrows(sql)))))
     _WORDS.refuse_operators(sql)
     return sql
 

@@ -6,6 +6,7 @@ ARRAY_LENGTH(x)                           array_size(x)
 STRINGTOTIMESTAMP(x, p), PARSE_TIMESTAMP  unix_millis(try_to_timestamp(x, p)), try_to_timestamp
 FORMAT_DATE(d, p)                         date_format(d, p)
 TIMESTAMPADD(HOURS, 1, t), TIMESTAMPSUB   timestampadd(HOUR, 1, t)
+STRUCT(a := x), MAP('k' := x)             named_struct('a', x), map('k', x)
 """
 
 from __future__ import annotations
@@ -65,6 +66,17 @@ def _moved(sign: str) -> Callable[[list[str]], str]:
     return written
 
 
+def _pairs(name: str, quote: str) -> Callable[[list[str]], str]:
+    """`name(a := x)` as a call with commas; `quote` is around names that are no texts there."""
+
+    def written(arguments: list[str]) -> str:
+        parts = [argument.partition(":=") for argument in arguments]
+        given = (f"{quote}{key.strip()}{quote}, {value.strip()}" for key, _, value in parts)
+        return f"{name}({', '.join(given)})"
+
+    return written
+
+
 _CALLS: dict[str, Callable[[list[str]], str]] = {
     "EXTRACTJSONFIELD": _renamed("get_json_object"),
     "ARRAY_LENGTH": _renamed("array_size"),
@@ -74,4 +86,6 @@ _CALLS: dict[str, Callable[[list[str]], str]] = {
     "PARSE_DATE": lambda arguments: f"CAST({_parsed(arguments)} AS DATE)",
     "TIMESTAMPADD": _moved(""),
     "TIMESTAMPSUB": _moved("-"),
+    "STRUCT": _pairs("named_struct", "'"),
+    "MAP": _pairs("map", ""),
 }

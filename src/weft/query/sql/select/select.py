@@ -83,7 +83,8 @@ class Select:
         check(masked, written, tokens[0].start, optional=frozenset(("AS",)))
         select = cls(sql, shape, tokens[0].start, items, table, where, group, having)
         tables = {table.parts[-1].lower(), (alias or table.parts[-1]).lower()}
-        return select.changed(lambda node: _unqualified(node, tables))
+        full = () if alias else table.parts
+        return select.changed(lambda node: _unqualified(node, tables, full))
 
     def changed(self, change: Callable[[Node], Node]) -> Select:
         """The statement with `change` applied to each of its expressions."""
@@ -307,8 +308,15 @@ def _written(
     return text + ("" if having is None else f" HAVING {write_tersely(having)}")
 
 
-def _unqualified(node: Node, tables: set[str]) -> Node:
-    """The tree with `t.price` as `price`, where t is the table."""
+def _unqualified(node: Node, tables: set[str], full: tuple[str, ...]) -> Node:
+    """The tree with `t.price` as `price`, where t is the table; `full` is its name with schema."""
+    parts = node.parts if isinstance(node, Name) else ()
+    if 1 < len(full) < len(parts) and _words(parts[: len(full)]) == _words(full):
+        return Name(parts[len(full) :], at=node.at)
     if isinstance(node, Name) and len(node.parts) > 1 and node.parts[0].lower() in tables:
         return Name(node.parts[1:], at=node.at)
-    return rebuild(node, lambda child: _unqualified(child, tables))
+    return rebuild(node, lambda child: _unqualified(child, tables, full))
+
+
+def _words(parts: tuple[str, ...]) -> list[str]:
+    return [unquoted(part).casefold() for part in parts]

@@ -20,7 +20,7 @@ _NO_QUERY = frozenset(
         *("SET", "RESET", "USE", "DROP", "ALTER", "DECLARE", "TRUNCATE", "DELETE", "UPDATE"),
         *("MERGE", "GRANT", "REVOKE", "ANALYZE", "REFRESH", "UNCACHE", "SHOW", "DESCRIBE"),
         *("ADD", "LOAD", "CALL", "PRINT", "TERMINATE", "PAUSE", "RESUME", "LIST", "UNSET"),
-        *("EXPLAIN", "OPTIMIZE", "VACUUM", "COMMENT", "CLEAR", "MSCK", "FLUSH", "DEFINE"),
+        *("EXPLAIN", "OPTIMIZE", "VACUUM", "COMMENT", "CLEAR", "MSCK", "FLUSH", "APPLY"),
     )
 )
 """First words of statements that answer nothing."""

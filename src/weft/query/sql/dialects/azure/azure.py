@@ -26,7 +26,7 @@ from weft.query.sql.dialects.azure.windows import (
     frame,
     read_windows,
 )
-from weft.query.sql.dialects.azure.words import WORDS, borders, cut, unit_of
+from weft.query.sql.dialects.azure.words import UNSUPPORTED, WORDS, borders, cut, unit_of
 from weft.query.sql.dialects.dialect import Dialect, ParsedSelect, window_bound
 from weft.query.sql.select.nodes import is_call, unquoted
 from weft.query.sql.select.select import Select
@@ -179,6 +179,7 @@ ASA = Dialect(
             ("GETARRAYLENGTH", "GETARRAYELEMENT", "GETRECORDPROPERTYVALUE"),
             "it is put into Spark SQL with the whole statement",
         ),
+        **UNSUPPORTED,
     },
     in_spark=in_spark,
     names_outputs=False,

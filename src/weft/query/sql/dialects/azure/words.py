@@ -57,6 +57,15 @@ WORDS = Vocabulary(
     window=None,
 )
 
+UNSUPPORTED = {
+    "GETRECORDPROPERTIES": "is not supported: name the properties of the record",
+    "GETMETADATAPROPERTYVALUE": "reads what is not in the rows: make it a column of the input",
+    **dict.fromkeys(
+        ("ANOMALYDETECTION_SPIKEANDDIP", "ANOMALYDETECTION_CHANGEPOINT"),
+        "is a model of Azure's: no SQL elsewhere has it",
+    ),
+}
+"""Functions that cannot be said in Spark SQL, in upper case, with the reasons."""
 UNITS = {
     **dict.fromkeys(("yyyy", "yy"), "year"),
     **dict.fromkeys(("qq", "q"), "quarter"),

@@ -15,7 +15,12 @@ from weft.errors import QueryError
 from weft.query.sql.dialects.flink.words import DEFAULTS, WORDS
 from weft.query.sql.dialects.in_spark import TableWindow, calls_in_spark, table_windows_in_spark
 from weft.query.sql.select.lengths import constant, read_length
-from weft.query.sql.tokens.elements import elements_in_spark, extracted, split_at
+from weft.query.sql.tokens.elements import (
+    elements_in_spark,
+    extracted,
+    literals_in_spark,
+    split_at,
+)
 from weft.query.syntax.lexer import closed, place, tokenize
 from weft.query.syntax.tree import Literal
 
@@ -37,7 +42,7 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)
     sql = _unnested(sql)
-    sql = elements_in_spark(WORDS.statement_in_spark(sql))
+    sql = elements_in_spark(WORDS.statement_in_spark(literals_in_spark(sql)))
     for word in ("MATCH_RECOGNIZE", "UNNEST", "PROCTIME"):
         for token in tokenize(sql):
             if token.word == word:

@@ -19,7 +19,7 @@ from weft.query.sql.dialects.in_spark import calls_in_spark, with_whole_units
 from weft.query.sql.dialects.risingwave.values import values_in_spark
 from weft.query.sql.tokens.blocks import blocks
 from weft.query.sql.tokens.casts import is_type
-from weft.query.sql.tokens.elements import elements_in_spark, joined, operand
+from weft.query.sql.tokens.elements import elements_in_spark, joined, literals_in_spark, operand
 from weft.query.sql.tokens.over import aliased, level, list_end, split
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 
@@ -37,7 +37,7 @@ def words_in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "REGEXP_REPLACE", _replaced)
     sql = values_in_spark(sql)
     _refuse(sql)
-    sql = elements_in_spark(_with_types(sql))
+    sql = elements_in_spark(literals_in_spark(_with_types(sql)))
     sql = _ordered(sql, ("STRING_AGG",), _joined)
     sql = _ordered(sql, ("FIRST_VALUE", "LAST_VALUE"), partial(_end_of_group, _times(sql)))
     sql = _with_nulls_last(_first_of_each(sql))
