@@ -334,3 +334,11 @@ GROUP BY t.window_start, s.sector;
 SELECT window_start, venue, AVG(fee::float) AS mean_fee, SUM(volume::int8) AS volume
 FROM TUMBLE(trades, ts, INTERVAL '1 DAY')
 GROUP BY window_start, venue;
+
+-- name: rw_json_text
+-- form: nested columns
+-- seen: RisingWave, JSON functions and operators: ->>
+WITH docs AS (SELECT ts, CASE WHEN volume > 200 THEN '{"a": {"b": 7}}' ELSE '{}' END AS doc FROM trades)
+SELECT window_start, doc -> 'a' ->> 'b' AS b, COUNT(*) AS n
+FROM TUMBLE(docs, ts, INTERVAL '1 DAY')
+GROUP BY window_start, doc -> 'a' ->> 'b';

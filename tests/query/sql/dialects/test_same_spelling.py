@@ -32,6 +32,10 @@ def read(sql: str) -> Statement:
         (RISING, "sum(x::int8)", "sum(CAST(x AS BIGINT))"),
         (RISING, "bool_or(x::bool)", "bool_or(CAST(x AS BOOLEAN))"),
         (RISING, "max(CAST(x AS timestamp with time zone))", "max(CAST(x AS TIMESTAMP))"),
+        (RISING, "max(x ->> 'a')", "max(get_json_object(x, '$.a'))"),
+        (RISING, "max((x->'a'->0->>'b')::int)",
+         "max(CAST((get_json_object(x, '$.a[0].b')) AS INT))"),
+        (RISING, "max(t.x::jsonb ->> 'a')", "max(get_json_object(CAST(x AS STRING), '$.a'))"),
         (RISING, "avg(log(x))", "avg(log10(x))"),
         (RISING, "avg(log(2, x))", "avg(log(2, x))"),
         (RISING, "max(left(x, 2))", "max(left(x, 2))"),
@@ -86,6 +90,8 @@ def test_also_in_a_statement_of_more_than_one_clause(form: str, item: str, made:
 @pytest.mark.parametrize(
     ("form", "item", "reason"),
     [
+        (RISING, "max(x ->> k)", "constant names"),
+        (RISING, "max(x ->> 'a.b')", "constant names"),
         (RISING, "max(initcap(x))", "the end of a word"),
         (RISING, "max(left(x, -1))", "leaves out characters"),
         (RISING, "max(substr(x, 0, 3))", "from before the first character"),

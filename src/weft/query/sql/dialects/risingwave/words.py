@@ -16,6 +16,7 @@ from functools import partial
 from weft.errors import QueryError
 from weft.query.names import quoted_name
 from weft.query.sql.dialects.in_spark import calls_in_spark, with_whole_units
+from weft.query.sql.dialects.risingwave.json import json_in_spark
 from weft.query.sql.dialects.risingwave.values import values_in_spark
 from weft.query.sql.tokens.blocks import blocks
 from weft.query.sql.tokens.casts import is_type
@@ -29,7 +30,7 @@ _ROUNDS = 100
 
 def words_in_spark(sql: str) -> str:
     """Translate functions, types and clauses of a statement into Spark's, but not windows."""
-    sql = calls_in_spark(_with_whole_units(sql), "DATE_BIN", _bucket)
+    sql = calls_in_spark(_with_whole_units(json_in_spark(sql)), "DATE_BIN", _bucket)
     sql = calls_in_spark(sql, "EXTRACT", _extracted)
     sql = calls_in_spark(sql, "DATE_PART", _extracted)
     sql = calls_in_spark(sql, "TO_CHAR", _shown)
@@ -87,6 +88,7 @@ _TYPES = {
     **dict.fromkeys(("VARCHAR", "CHARACTER VARYING", "TEXT"), "STRING"),
     **dict.fromkeys(("DOUBLE PRECISION", "FLOAT8", "FLOAT"), "DOUBLE"),
     **dict.fromkeys(("REAL", "FLOAT4"), "FLOAT"),
+    **dict.fromkeys(("JSON", "JSONB"), "STRING"),
     "TIMESTAMPTZ": "TIMESTAMP",
     **dict.fromkeys((f"TIMESTAMP {one} TIME ZONE" for one in ("WITH", "WITHOUT")), "TIMESTAMP"),
     "INT2": "SMALLINT",
