@@ -39,6 +39,14 @@ def read(sql: str) -> Statement:
         (RISING, "avg(log(x))", "avg(log10(x))"),
         (RISING, "avg(log(2, x))", "avg(log(2, x))"),
         (RISING, "max(left(x, 2))", "max(left(x, 2))"),
+        (RISING, "max(ltrim(x, '0'))", "max(ltrim('0', x))"),
+        (RISING, "max(trim(rtrim(x), '0'))", "max(btrim(rtrim(x), '0'))"),
+        (RISING, "max(array_position(a, x))", "max(nullif(array_position(a, x), 0))"),
+        (FLINK, "MAX(SPLIT(x, '.')[1])", "max(try_element_at(split(x, '[.]'), 1))"),
+        (FLINK, "MAX(ARRAY_SORT(x)[1])", "max(try_element_at(sort_array(x), 1))"),
+        (FLINK, "MAX(LTRIM(x, '0'))", "max(ltrim('0', x))"),
+        (KSQL, "MAX(REGEXP_EXTRACT_ALL('a', x))", "MAX(regexp_extract_all(x, 'a', 0))"),
+        (KSQL, "MAX(REGEXP_EXTRACT_ALL('(a)', x, 1))", "MAX(regexp_extract_all(x, '(a)', 1))"),
         (FLINK, "MAX(STR_TO_MAP(q)['a'])", "max(STR_TO_MAP(q, ',', '=')['a'])"),
         (FLINK, "MAX(STR_TO_MAP(q, ';', ':')['a'])", "max(STR_TO_MAP(q, ';', ':')['a'])"),
         (FLINK, "MAX(EXTRACT(SECOND FROM x))", "max(second(x))"),
@@ -74,6 +82,8 @@ def test_what_is_spelled_alike_is_translated(form: str, item: str, made: str) ->
 @pytest.mark.parametrize(
     ("form", "item", "made"),
     [
+        (FLINK, "MAX(LTRIM(SPLIT(x, '.')[1], '0'))",
+         "MAX(ltrim('0', try_element_at(split(x, '[.]'), 1)))"),
         (FLINK, "MAX(STR_TO_MAP(q)['a'])", "MAX(str_to_map(q, ',', '=')['a'])"),
         (FLINK, "MAX(EXTRACT(SECOND FROM x))", "MAX(second(x))"),
         (FLINK, "MAX(EXTRACT(YEAR FROM x))", "MAX(EXTRACT(YEAR FROM x))"),
@@ -81,7 +91,7 @@ def test_what_is_spelled_alike_is_translated(form: str, item: str, made: str) ->
         (AZURE, "MAX(DATEPART(dayofyear, x))", "MAX(dayofyear(x))"),
         (AZURE, "MAX(SUBSTRING(s, 0, 3))", "MAX(substring(s, 1, 2))"),
     ],
-)
+)  # fmt: skip
 def test_also_in_a_statement_of_more_than_one_clause(form: str, item: str, made: str) -> None:
     (query,) = read(form.format(item, " ORDER BY v")).queries
     assert query.aggs == {"v": made}
@@ -97,6 +107,7 @@ def test_also_in_a_statement_of_more_than_one_clause(form: str, item: str, made:
         (RISING, "max(substr(x, 0, 3))", "from before the first character"),
         (FLINK, "MAX(INITCAP(x))", "words end at"),
         (FLINK, "ARRAY_AGG(x)", "it keeps nulls"),
+        (FLINK, "MAX(SPLIT(x, y)[1])", "accepted is a constant"),
         (KSQL, "MAX(PARSE_TIMESTAMP(x, 'yyyy', 'UTC'))", "accepted are a text and its pattern"),
         (AZURE, "MAX(SUBSTRING(s, 0, n))", "start at 1"),
         (AZURE, "MAX(GetMetadataPropertyValue(t, 'a'))", "not in the rows"),

@@ -81,6 +81,7 @@ def in_spark(sql: str) -> str:
         sql, "TIMESTAMPTOSTRING", lambda args: _formatted(f"timestamp_millis({args[0]})", args[1:])
     )
     sql = calls_in_spark(sql, "FORMAT_TIMESTAMP", lambda args: _formatted(args[0], args[1:]))
+    sql = calls_in_spark(sql, "REGEXP_EXTRACT_ALL", _extract_all)
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT", lambda args: split_at(args[0], args[-1]))
     sql = calls_in_spark(sql, "UNIX_TIMESTAMP", _milliseconds_of, at_least=0)
@@ -220,6 +221,14 @@ def _extract(arguments: list[str]) -> str:
     if not 2 <= len(arguments) <= 3:
         raise QueryError("REGEXP_EXTRACT takes a pattern, a string, and a group if need be")
     return extracted(arguments[1], arguments[0], arguments[2] if len(arguments) == 3 else None)
+
+
+def _extract_all(arguments: list[str]) -> str:
+    """REGEXP_EXTRACT_ALL, which takes the pattern first, and the whole match without a group."""
+    if not 2 <= len(arguments) <= 3:
+        raise QueryError("REGEXP_EXTRACT_ALL takes a pattern, a string, and a group if need be")
+    pattern, text, group = (*arguments, "0")[:3]
+    return f"regexp_extract_all({text}, {pattern}, {group})"
 
 
 def _slice(arguments: list[str]) -> str:

@@ -140,3 +140,12 @@ def split_at(text: str, delimiter: str) -> str:
 def joined(arguments: Sequence[str]) -> str:
     """CONCAT for which a null is an empty string; in Spark the whole is null then."""
     return f"concat_ws('', {', '.join(f'CAST({one} AS STRING)' for one in arguments)})"
+
+
+def trimmed(name: str, arguments: Sequence[str]) -> str:
+    """LTRIM or RTRIM; of two arguments, Spark takes the characters before the text.
+
+    >>> trimmed("ltrim", ["code", "'0'"]), trimmed("ltrim", ["code"])
+    ("ltrim('0', code)", 'ltrim(code)')
+    """
+    return f"{name}({', '.join(reversed(arguments))})"

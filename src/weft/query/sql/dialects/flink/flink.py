@@ -20,6 +20,7 @@ from weft.query.duration import MICROSECONDS
 from weft.query.expression import function_name
 from weft.query.normal import normal
 from weft.query.sql.dialects.dialect import Dialect, ParsedSelect, StatementFrame, window_bound
+from weft.query.sql.dialects.flink.calls import CALLS
 from weft.query.sql.dialects.flink.statements import in_spark
 from weft.query.sql.dialects.flink.words import DEFAULTS, WORDS
 from weft.query.sql.select.lengths import constant, inclusive_hint, read_length
@@ -100,6 +101,9 @@ def _calls(node: Node) -> Node:
     node = rebuild(node, _calls)
     if isinstance(node, Cast) and (node.function, node.to) == ("EXTRACT", "SECOND"):
         return Call("second", (node.value,), at=node.at)  # Spark's EXTRACT has their fraction
+    if isinstance(node, Call) and node.args and function_name(node).upper() in CALLS:
+        made = CALLS[function_name(node).upper()](list(map(write, node.args)))
+        return replace(read_expression(made), at=node.at)
     if isinstance(node, Call) and len(node.args) == 1:
         given = DEFAULTS.get(function_name(node).upper(), ())
         return replace(node, args=(*node.args, *map(read_expression, given)))

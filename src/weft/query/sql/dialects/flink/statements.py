@@ -12,6 +12,7 @@ import re
 from functools import partial
 
 from weft.errors import QueryError
+from weft.query.sql.dialects.flink.calls import CALLS
 from weft.query.sql.dialects.flink.words import DEFAULTS, WORDS
 from weft.query.sql.dialects.in_spark import TableWindow, calls_in_spark, table_windows_in_spark
 from weft.query.sql.select.lengths import constant, read_length
@@ -38,6 +39,8 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
         sql = calls_in_spark(sql, name, _ceil)
     for name in DEFAULTS:
         sql = calls_in_spark(sql, name, partial(_with_default, name))
+    for name, written in CALLS.items():
+        sql = calls_in_spark(sql, name, written)
     sql = calls_in_spark(sql, "EXTRACT", _part)
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)

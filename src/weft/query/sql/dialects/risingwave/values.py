@@ -1,6 +1,7 @@
 """Functions that RisingWave and Spark spell alike and mean differently, in whole statements.
 
-log(x)                                         log10(x)
+log(x), array_position(a, x)                   log10(x), nullif(array_position(a, x), 0)
+ltrim(x, '0'), trim(x, '0')                    ltrim('0', x), btrim(x, '0')
 left(x, -1), substr(x, 0, 3), initcap(x)       refused
 """
 
@@ -11,6 +12,7 @@ from functools import partial
 
 from weft.errors import QueryError
 from weft.query.sql.dialects.in_spark import calls_in_spark
+from weft.query.sql.tokens.elements import trimmed
 
 _BELOW_ONE = re.compile(r"0+|-\s*\d+")
 
@@ -23,6 +25,10 @@ def values_in_spark(sql: str) -> str:
     """
     sql = calls_in_spark(sql, "LOG", _logarithm)
     sql = calls_in_spark(sql, "INITCAP", _capitals)
+    sql = calls_in_spark(sql, "ARRAY_POSITION", _position)
+    sql = calls_in_spark(sql, "TRIM", _trim)
+    for name in ("LTRIM", "RTRIM"):
+        sql = calls_in_spark(sql, name, partial(trimmed, name.lower()))
     for name in ("LEFT", "RIGHT"):
         sql = calls_in_spark(sql, name, partial(_end, name.lower()))
     for name in ("SUBSTR", "SUBSTRING"):
@@ -38,6 +44,15 @@ def starts_below_one(arguments: list[str]) -> bool:
 def _logarithm(arguments: list[str]) -> str:
     name = "log10" if len(arguments) == 1 else "log"
     return f"{name}({', '.join(arguments)})"
+
+
+def _position(arguments: list[str]) -> str:
+    """`array_position`, which is null where nothing is found, in Spark 0."""
+    return f"nullif(array_position({', '.join(arguments)}), 0)"
+
+
+def _trim(arguments: list[str]) -> str:
+    return f"{'btrim' if len(arguments) > 1 else 'trim'}({', '.join(arguments)})"
 
 
 def _capitals(arguments: list[str]) -> str:
