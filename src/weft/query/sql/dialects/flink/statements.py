@@ -14,7 +14,8 @@ from functools import partial
 from weft.errors import QueryError
 from weft.query.sql.dialects.flink.calls import CALLS
 from weft.query.sql.dialects.flink.words import DEFAULTS, WORDS
-from weft.query.sql.dialects.in_spark import TableWindow, calls_in_spark, table_windows_in_spark
+from weft.query.sql.dialects.in_spark import calls_in_spark, table_windows_in_spark
+from weft.query.sql.dialects.table_window import TableWindow
 from weft.query.sql.select.lengths import constant, read_length
 from weft.query.sql.tokens.elements import (
     elements_in_spark,
