@@ -16,7 +16,7 @@ from weft.query.sql.dialects.azure.azure import ASA
 from weft.query.sql.dialects.cql.cql import CQL
 from weft.query.sql.dialects.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.dialects.flink.flink import FLINK
-from weft.query.sql.dialects.ksql import KSQL
+from weft.query.sql.dialects.ksql.ksql import KSQL
 from weft.query.sql.dialects.risingwave.risingwave import RISINGWAVE
 from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.recognise import recognise

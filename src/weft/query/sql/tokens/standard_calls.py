@@ -31,8 +31,9 @@ def calls_spelled_out(sql: str) -> str:
         if not words or tokens[index + 1].text != "(" or (index and tokens[index - 1].text == "."):
             continue
         begin = index + 2
-        inside = tokens[begin : closed(tokens, index + 1)]
-        if any(token.word in ("SELECT", "DISTINCT") for token in inside):
+        end = closed(tokens, index + 1)
+        inside = tokens[begin:end]
+        if end >= len(tokens) or any(token.word in ("SELECT", "DISTINCT") for token in inside):
             continue
         for at in reversed([begin + i for i in level(inside) if inside[i].word in words]):
             sql = f"{sql[: tokens[at - 1].end]}, {sql[tokens[at + 1].start :]}"

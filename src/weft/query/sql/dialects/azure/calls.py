@@ -23,7 +23,7 @@ def calls_of_values(sql: str) -> str:
     sql = calls_in_spark(sql, "CONCAT", _concat)
     sql = calls_in_spark(sql, "DATEPART", _part)
     sql = calls_in_spark(sql, "DATEADD", _added)
-    sql = calls_in_spark(sql, "SUBSTRING", lambda given: cut(*given), at_least=3)
+    sql = calls_in_spark(sql, "SUBSTRING", _cut)
     sql = calls_in_spark(sql, "COLLECT", _collected, at_least=0)
     sql = calls_in_spark(sql, "GETARRAYELEMENT", lambda given: f"get({', '.join(given)})")
     sql = calls_in_spark(sql, "GETARRAYLENGTH", lambda given: f"array_size({', '.join(given)})")
@@ -69,6 +69,11 @@ def _part(arguments: list[str]) -> str:
 
 def _added(arguments: list[str]) -> str:
     return f"dateadd({', '.join([unit_of(arguments[0].strip()), *arguments[1:]])})"
+
+
+def _cut(arguments: list[str]) -> str:
+    given = ", ".join(arguments)
+    return cut(*arguments) if len(arguments) == 3 else f"substring({given})"
 
 
 def _aggregates(sql: str) -> str:

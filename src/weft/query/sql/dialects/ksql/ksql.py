@@ -22,7 +22,7 @@ from weft.query.sql.dialects.in_spark import (
     renamed_words,
     without,
 )
-from weft.query.sql.dialects.ksql_calls import calls_of_values, lists_in_spark
+from weft.query.sql.dialects.ksql.calls import calls_of_values, lists_in_spark
 from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.dialects.vocabulary import Vocabulary
 from weft.query.sql.select.select import STREAM_TIME
