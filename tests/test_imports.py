@@ -141,7 +141,7 @@ SQL: dict[str, set[str]] = {
     "dialects": {"select", "tokens"},
 }
 """The folders of query/sql, and what each may import besides itself; its own files import all."""
-SHARED = {"dialect", "vocabulary", "in_spark", "standard", "spark", "ksql"}
+SHARED = {"dialect", "vocabulary", "in_spark", "standard", "spark", "table_window"}
 """What the folders of single dialects may import besides themselves."""
 
 

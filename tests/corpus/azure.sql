@@ -462,3 +462,24 @@ GROUP BY DATEPART(weekday, dep), TumblingWindow(day, 1);
 SELECT DATEADD(minute, -10, System.Timestamp()) AS WindowStart, System.Timestamp() AS WindowEnd, COUNT(*) AS Cnt
 FROM clicks TIMESTAMP BY at
 GROUP BY TumblingWindow(minute, 10);
+
+-- name: asa_datepart_second
+-- form: date parts
+-- seen: Azure Stream Analytics, DATEPART, Arguments
+SELECT DATEPART(second, at) AS Second, COUNT(*) AS Cnt
+FROM clicks TIMESTAMP BY at
+GROUP BY DATEPART(second, at), TumblingWindow(day, 1);
+
+-- name: asa_substring_zero
+-- form: strings
+-- seen: Azure Stream Analytics, SUBSTRING, Arguments: start
+SELECT SUBSTRING(page, 0, 4) AS Section, COUNT(*) AS Cnt
+FROM clicks TIMESTAMP BY at
+GROUP BY SUBSTRING(page, 0, 4), TumblingWindow(day, 1);
+
+-- name: asa_cast_datetime
+-- form: cast
+-- seen: Azure Stream Analytics, CAST, Examples
+SELECT carrier, MAX(CAST(dep AS datetime)) AS LastDeparture
+FROM flights TIMESTAMP BY dep
+GROUP BY carrier, TumblingWindow(hour, 12);

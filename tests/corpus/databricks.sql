@@ -233,3 +233,17 @@ GROUP BY s.sector, window(ts, '5 minutes');
 -- seen: Databricks, INSERT, Examples: REPLACE WHERE
 INSERT INTO TABLE day_totals REPLACE WHERE day = DATE '2026-03-29'
 SELECT to_date(ts) AS day, sum(volume) AS volume FROM trades WHERE to_date(ts) = DATE '2026-03-29' GROUP BY day;
+
+-- name: dbx_lateral_alias_window
+-- form: expression over aggregates
+-- seen: Databricks, Name resolution, Lateral column alias; in questions and answers over windows
+SELECT carrier, window.end AS until, count(*) AS flown, count_if(delay > 15) AS late, late / flown AS share,
+       CASE WHEN share > 0.5 THEN 'bad' ELSE 'good' END AS state
+FROM flights
+GROUP BY carrier, window(dep, '6 hours')
+ORDER BY carrier, until;
+
+-- name: dbx_key_under_its_alias
+-- form: window alias
+-- seen: Databricks, Name resolution: a column before an alias in GROUP BY
+SELECT lower(venue) AS venue, count(*) AS n FROM trades GROUP BY window(ts, '1 day'), venue;

@@ -647,3 +647,26 @@ MATCH_RECOGNIZE (
 SELECT CEIL(bid_time TO HOUR) AS until, channel, COUNT(*) AS n
 FROM bids
 GROUP BY CEIL(bid_time TO HOUR), channel;
+
+-- name: flink_tumble_lookup_join
+-- form: lookup join
+-- seen: Flink, Joins, Lookup Join, after a windowing TVF
+SELECT w.window_start, w.window_end, c.country, COUNT(*) AS n, SUM(w.delay) AS delay
+FROM TABLE(TUMBLE(TABLE flights, DESCRIPTOR(dep), INTERVAL '12' HOURS)) AS w
+LEFT JOIN carriers FOR SYSTEM_TIME AS OF w.dep AS c ON w.carrier = c.carrier
+GROUP BY w.window_start, w.window_end, c.country;
+
+-- name: flink_hop_unnest
+-- form: lateral view
+-- seen: Flink, Joins, Array Expansion, after a windowing TVF
+SELECT window_start, window_end, tag, COUNT(*) AS n
+FROM TABLE(HOP(TABLE trades, DESCRIPTOR(ts), INTERVAL '6' HOURS, INTERVAL '12' HOURS))
+CROSS JOIN UNNEST(tags) AS u (tag)
+GROUP BY window_start, window_end, tag;
+
+-- name: flink_whole_seconds
+-- form: date parts
+-- seen: Flink, System (Built-in) Functions, Temporal Functions: EXTRACT
+SELECT window_start, window_end, MAX(EXTRACT(SECOND FROM ts)) AS last_second, COUNT(*) AS n
+FROM TABLE(TUMBLE(TABLE trades, DESCRIPTOR(ts), INTERVAL '1' DAY))
+GROUP BY window_start, window_end;

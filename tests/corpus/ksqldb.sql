@@ -310,3 +310,32 @@ EMIT CHANGES;
 -- form: lateral view
 -- seen: ksqlDB, Table functions, EXPLODE
 CREATE STREAM trade_tags AS SELECT symbol, EXPLODE(tags) AS tag FROM trades EMIT CHANGES;
+
+-- name: ksql_constant_key
+-- form: no keys
+-- seen: ksqlDB, questions and answers: counting all rows of a window
+CREATE TABLE all_trades AS
+SELECT 1 AS one, COUNT(*) AS n, SUM(volume) AS volume
+FROM trades
+WINDOW TUMBLING (SIZE 6 HOURS)
+GROUP BY 1
+EMIT CHANGES;
+
+-- name: ksql_collect_nulls
+-- form: collect
+-- seen: ksqlDB, Aggregate Functions, COLLECT_LIST
+CREATE TABLE venue_notes AS
+SELECT venue, COLLECT_LIST(note) AS notes, COUNT(*) AS n
+FROM trades
+WINDOW TUMBLING (SIZE 1 HOUR)
+GROUP BY venue
+EMIT CHANGES;
+
+-- name: ksql_array_length
+-- form: nested columns
+-- seen: ksqlDB, Scalar Functions, ARRAY_LENGTH, TIMESTAMPADD
+SELECT symbol, SUM(ARRAY_LENGTH(tags)) AS tags, MAX(TIMESTAMPADD(HOURS, 1, ts)) AS later
+FROM trades
+WINDOW TUMBLING (SIZE 1 DAY)
+GROUP BY symbol
+EMIT CHANGES;

@@ -318,3 +318,27 @@ FROM (
   GROUP BY window_start, symbol
 )
 GROUP BY window_start;
+
+-- name: rw_tumble_join_table
+-- form: window join
+-- seen: RisingWave, Joins, Regular joins with a time window
+CREATE MATERIALIZED VIEW sector_hours AS
+SELECT t.window_start, s.sector, SUM(t.volume) AS volume, COUNT(*) AS n
+FROM TUMBLE(trades, ts, INTERVAL '1 HOUR') AS t
+JOIN symbols AS s ON t.symbol = s.symbol
+GROUP BY t.window_start, s.sector;
+
+-- name: rw_float_cast
+-- form: cast
+-- seen: RisingWave, Data types: FLOAT is DOUBLE PRECISION
+SELECT window_start, venue, AVG(fee::float) AS mean_fee, SUM(volume::int8) AS volume
+FROM TUMBLE(trades, ts, INTERVAL '1 DAY')
+GROUP BY window_start, venue;
+
+-- name: rw_json_text
+-- form: nested columns
+-- seen: RisingWave, JSON functions and operators: ->>
+WITH docs AS (SELECT ts, CASE WHEN volume > 200 THEN '{"a": {"b": 7}}' ELSE '{}' END AS doc FROM trades)
+SELECT window_start, doc -> 'a' ->> 'b' AS b, COUNT(*) AS n
+FROM TUMBLE(docs, ts, INTERVAL '1 DAY')
+GROUP BY window_start, doc -> 'a' ->> 'b';

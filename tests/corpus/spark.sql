@@ -1821,3 +1821,20 @@ SELECT venue, count(*) AS n FROM trades TABLESAMPLE (100 PERCENT) GROUP BY venue
 SELECT window.start, count(*) AS n
 FROM (SELECT * EXCEPT (note, tags, attrs) FROM trades)
 GROUP BY window(ts, '90 minutes');
+
+-- name: date_parts_without_names
+-- form: date parts
+-- seen: Spark, questions and answers: grouping by year and month without aliases
+SELECT year(ts), month(ts), symbol, count(*), sum(volume) FROM trades GROUP BY year(ts), month(ts), symbol;
+
+-- name: constant_key
+-- form: no keys
+-- seen: Spark, GROUP BY clause: a constant
+SELECT 'all' AS k, window.start, count(*) AS n FROM trades GROUP BY 'all', window(ts, '12 hours');
+
+-- name: substring_from_for
+-- form: quoting and comments
+-- seen: Spark, Built-in Functions, String Functions: substring, position
+SELECT window.start, substring(symbol FROM 1 FOR 1) AS letter, count(*) AS n, max(position('a' IN venue)) AS place
+FROM trades
+GROUP BY window(ts, '6 hours'), substring(symbol FROM 1 FOR 1);

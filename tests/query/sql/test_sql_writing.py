@@ -106,3 +106,19 @@ def test_azure_windows_in_other_dialects_say_what_to_do() -> None:
         write_query(asked, "flink")
     with pytest.raises(QueryError, match=r"with Offset\(microsecond, -1\) there"):
         write_query(asked, "cql")
+
+
+@pytest.mark.parametrize("dialect", ["ksql", "risingwave"])
+@pytest.mark.parametrize("item", ["max(tags[0])", "max(split(a, '/')[0])", "max(concat(a, b))"])
+def test_what_would_mean_something_else_is_not_written(item: str, dialect: Any) -> None:
+    query = parse_query(f"SELECT k, {item} AS v FROM t GROUP BY window(ts, '1 hour'), k")
+    with pytest.raises(QueryError, match=r"v: .* would be .* there"):
+        write_query(query, dialect)
+
+
+def test_logarithms_and_floats_are_others_in_risingwave() -> None:
+    for item in ("max(log(x))", "sum(CAST(x AS FLOAT))"):
+        query = parse_query(f"SELECT k, {item} AS v FROM t GROUP BY window(ts, '1 hour'), k")
+        with pytest.raises(QueryError, match="would be"):
+            write_query(query, "risingwave")
+        assert item in write_query(query, "ksql")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from zlib import crc32
 
 from weft.errors import QueryError
@@ -63,6 +64,10 @@ class Composed:
 
 def read_composed(sql: str, tokens: Sequence[Token], dialect: Dialect, name: str) -> Composed:
     """The queries of a statement of any shape; an error says why none of it can be shared."""
+    for before, token in pairwise(tokens):
+        if (before.word, token.word) == ("WITH", "RECURSIVE"):
+            reason = "WITH RECURSIVE: a table that reads itself cannot be shared"
+            raise QueryError(place(sql, before.start, reason))
     woven: list[_Woven] = []
     reasons: list[QueryError] = []
     for block in blocks(tokens):
@@ -132,6 +137,8 @@ class _Woven:
         if "FROM" not in block.clauses or "WINDOW" in block.clauses:
             clause = "FROM" if "FROM" not in block.clauses else "WINDOW"
             reason = "it has no FROM" if clause == "FROM" else "WINDOW: write OVER (...) itself"
+            if clause == "FROM" and tokens[0].word == "FROM":
+                reason = "write SELECT ... FROM ... in this order"
             raise QueryError(place(sql, tokens[block.begin].start, reason))
         distinct = _is_distinct(tokens, block)
         select = block.clauses["SELECT"]

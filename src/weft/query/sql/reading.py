@@ -16,7 +16,7 @@ from weft.query.sql.dialects.azure.azure import ASA
 from weft.query.sql.dialects.cql.cql import CQL
 from weft.query.sql.dialects.dialect import Dialect, DialectName, ParsedSelect
 from weft.query.sql.dialects.flink.flink import FLINK
-from weft.query.sql.dialects.ksql import KSQL
+from weft.query.sql.dialects.ksql.ksql import KSQL
 from weft.query.sql.dialects.risingwave.risingwave import RISINGWAVE
 from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.recognise import recognise
@@ -30,6 +30,7 @@ from weft.query.sql.text.statements import (
 from weft.query.sql.tokens.blocks import blocks
 from weft.query.sql.tokens.casts import casts_spelled_out
 from weft.query.sql.tokens.refusals import refuse_statement
+from weft.query.sql.tokens.standard_calls import calls_spelled_out
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.syntax.reader import refuse_substitution
 
@@ -216,7 +217,7 @@ def _read(statement: StatementText, place_name: str, dialect: str) -> Statement:
             spelled = spelled_out(statement)
             made = read_composed(spelled.text, spelled.tokens, SPARK, name)
         else:
-            sql = casts_spelled_out(read.sql)
+            sql = calls_spelled_out(casts_spelled_out(read.sql))
             made = _composed(sql, told, find_dialect(read.dialect), name)
         queries = list(_commented(made.queries, statement))
     except QueryError as error:

@@ -48,12 +48,29 @@ def write_query(
     try:
         late = f"-- lateness: {query.lateness_given}\n" if query.lateness else ""
         text = f"-- name: {query.name}\n{late}{_statement(query, known, table, time)}"
-        parse_query(text, dialect=dialect)  # a name may be a keyword there and not here
+        again = parse_query(text, dialect=dialect)  # a name may be a keyword there and not here
+        if known.reads_spark:
+            _refuse_other_meaning(query, again)
         return text
     except QueryError as error:
         raise type(error)(
             f"query {query.name!r} cannot be written in {known.title}: {error}"
         ) from None
+
+
+def _refuse_other_meaning(query: Query, again: Query) -> None:
+    """Refuse what is read back as something else: `log(x)`, which RisingWave takes to the base 10.
+
+    The dialects that are read as Spark SQL are written with any function of Spark's.
+    """
+    if query == again:
+        return
+    theirs = {**again.aggs, "WHERE": again.where, "GROUP BY": again.by, "HAVING": again.having}
+    mine = {**query.aggs, "WHERE": query.where, "GROUP BY": query.by, "HAVING": query.having}
+    for name, sql in mine.items():
+        if theirs.get(name) != sql:
+            raise QueryError(f"{name}: {sql} would be {theirs.get(name)} there")
+    raise QueryError(f"it would be {again!r} there")
 
 
 def _statement(query: Query, dialect: Dialect, table: str | None, time: str | None) -> str:

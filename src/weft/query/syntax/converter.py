@@ -162,6 +162,9 @@ def _alias(masked: Masked, found: exp.Expression) -> Node | None:
     value, alias = convert(masked, found.this), _name(masked, identifier)
     if isinstance(alias, Name):
         return Op("AS", (value, alias), at=value.at)
+    before = [token.word for token in masked.tokens if token.end <= alias.at]
+    if isinstance(alias, Literal) and alias.kind == "string" and before[-1:] == ["AS"]:
+        raise masked.fail(alias.at, "a text is no name: write it in backquotes, or without quotes")
     raise masked.fail(alias.at, "two values in a row")
 
 

@@ -33,7 +33,7 @@ class Token(NamedTuple):
 
 _PIECES = re.compile(
     r"""
-      (?P<space>   \s+ | --(?:\\\n|[^\r\n])* )
+      (?P<space>   \s+ | \ufeff | --(?:\\\n|[^\r\n])* )
     | (?P<comment> /\* )
     | (?P<string>  [rR]'[^']*' | [rR]"[^"]*"
                  | '(?:[^'\\]|\\.|'')*' | "(?:[^"\\]|\\.|"")*" )

@@ -13,7 +13,14 @@ from weft.errors import ExpressionError
 from weft.query.limits import check_text
 from weft.query.syntax.converter import convert
 from weft.query.syntax.lexer import Token, place, tokenize
-from weft.query.syntax.masking import EXPRESSION_WORDS, Masked, join_types, mask, parse
+from weft.query.syntax.masking import (
+    EXPRESSION_WORDS,
+    STATEMENT_WORDS,
+    Masked,
+    join_types,
+    mask,
+    parse,
+)
 from weft.query.syntax.tree import Node
 from weft.query.syntax.writer import write_tersely
 
@@ -48,6 +55,7 @@ _REFUSED_WORDS = {
 _REFUSED_OPERATORS = {
     ";": "one expression is expected",
     "?": "parameters are not known here",
+    "$": "parameters are not known here",
     "@": "variables are not known here",
     "::": "write CAST(value AS type) instead of value::type",
     "=>": "named arguments are not supported",
@@ -81,9 +89,19 @@ def refuse_tokens(masked: Masked) -> None:
 
 def refuse_operators(masked: Masked) -> None:
     """Refuse operators that no shared expression may contain."""
+    before: Token | None = None
     for token in masked.tokens:
         if token.kind == "op" and token.text in _REFUSED_OPERATORS:
-            raise masked.fail(token.start, _REFUSED_OPERATORS[token.text])
+            marker = token.text == ":" and (before is None or _expects_value(before))
+            raise masked.fail(token.start, _REFUSED_OPERATORS["?" if marker else token.text])
+        before = token
+
+
+def _expects_value(token: Token) -> bool:
+    """Whether a value follows a token, so that `:` begins a parameter and no path."""
+    if token.kind == "op":
+        return token.text not in (")", "]")
+    return token.word in STATEMENT_WORDS or token.word in ("LIMIT", "WHEN", "THEN", "ELSE")
 
 
 def _refuse_word(masked: Masked, token: Token, before: str, last: str) -> None:

@@ -131,6 +131,8 @@ def test_a_step_that_joins_two_inputs_keeps_the_time_of_the_later_row() -> None:
         "SELECT CEIL(ts TO HOUR) AS h FROM t GROUP BY CEIL(ts TO HOUR",
         "SELECT a.k FROM a TIMESTAMP BY t JOIN b ON DATEDIFF(minute, a, b BETWEEN 0 AND 5",
         "SELECT DISTINCT ON (k k, x FROM t",
+        "SELECT substring(a FROM 1 FOR FROM TUMBLE(t, ts, INTERVAL '1 day') GROUP BY window_start",
+        "SELECT SUBSTRING(a, 0, 3 c AS l FROM t TIMESTAMP BY ts GROUP BY SUBSTRING(a, 0, 3)",
         "SELECT CollectTop(2) OVER (ORDER BY a ASC, DESC) AS c FROM t TIMESTAMP BY ts "
         "GROUP BY TumblingWindow(hour, 1)",
     ],

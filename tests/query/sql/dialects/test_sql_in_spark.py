@@ -52,7 +52,7 @@ def asks(statement: Statement) -> str:
         (f"SELECT MAX(m['k']) AS x {HOUR}, window_end", "max(m['k'])"),
         (
             "SELECT t.a[2], m['k'], ARRAY[1] FROM t FETCH FIRST 1 ROW ONLY",
-            "try_element_at(t.a, 2), m['k'], ARRAY[1]",
+            "try_element_at(t.a, 2), m['k'], array(1)",
         ),
         # The window is there before WHERE.
         (

@@ -7,7 +7,7 @@ import pytest
 from weft.errors import AggregateError, ExpressionError, QueryError, WindowError
 from weft.query.query import Query
 from weft.query.source import Source
-from weft.query.sql import parse_queries, parse_query
+from weft.query.sql import parse_queries, parse_query, read_statements
 from weft.query.window import Window
 
 HOUR = Window(range="1 hour", slide="10 minutes")
@@ -215,3 +215,43 @@ def test_positions_and_all_stand_for_items(group):
     query = parse_query(f"SELECT {WINDOW} AS w, k, count(*) AS n FROM t GROUP BY {group}", "q")
     assert query == Query("q", aggs={"n": "count(*)"}, window=HOUR, by="k")
     assert query.shown == (("window", "w"), ("`k`", "k"), ("`n`", "n"))
+
+
+@pytest.mark.parametrize("key", ["'total'", "1", "NULL", "DATE '2026-01-01'"])
+def test_a_constant_makes_no_groups(key: str) -> None:
+    q = parse_query(f"SELECT {key} AS k, count(*) AS n FROM t GROUP BY {WINDOW}, {key}")
+    assert (q.by, q.shown) == ((), ((key, "k"), ("`n`", "n")))
+
+
+def test_a_byte_order_mark_is_no_part_of_a_text() -> None:
+    assert parse_query(f"\ufeffSELECT count(*) AS n FROM t GROUP BY {WINDOW}").window == HOUR
+
+
+def test_from_comes_after_select() -> None:
+    with pytest.raises(QueryError, match="in this order"):
+        parse_query(f"FROM t SELECT count(*) AS n GROUP BY {WINDOW}")
+
+
+def test_all_is_no_column() -> None:
+    q = parse_query(f"SELECT ALL k, sum(ALL v) AS s FROM t GROUP BY {WINDOW}, k")
+    assert (q.by, q.aggs) == (("k",), {"s": "sum(v)"})
+
+
+def test_a_column_may_have_the_whole_name_of_its_table() -> None:
+    sql = "SELECT DB.t.k, sum(db.t.v.x) AS s FROM db.t GROUP BY window(db.t.ts, '1 hour'), db.t.k"
+    q = parse_query(sql)
+    assert (q.by, q.aggs) == (("k",), {"s": "sum(v.x)"})
+    assert q.source == Source("db.t", "ts")
+
+
+def test_a_text_is_no_name() -> None:
+    with pytest.raises(ExpressionError, match="a text is no name"):
+        parse_query(f"SELECT count(*) AS 'n' FROM t GROUP BY {WINDOW}")
+
+
+def test_a_table_that_reads_itself_is_not_shared() -> None:
+    read = "SELECT count(*) AS n FROM t JOIN r ON t.i = r.i GROUP BY window(ts, '1 hour')"
+    recursive = "r AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM r WHERE i < 3)"
+    (statement,) = read_statements(f"WITH RECURSIVE {recursive} {read}")
+    assert (statement.queries, statement.is_spark) == ((), True)
+    assert "WITH RECURSIVE" in statement.unshared

@@ -52,3 +52,16 @@ def test_others_do_not():
     by_day = "SELECT min(to_date(u)) AS d, max(to_date(ts)) AS e FROM t GROUP BY to_date(ts)"
     assert names(by_day) == []
     assert names("SELECT min(to_date(ts)) AS d FROM t GROUP BY window(ts, '1 day')") == []
+
+
+@pytest.mark.parametrize(
+    ("item", "name"),
+    [
+        ("year(ts)", "year(ts)"),
+        ("year(ts) + 1", "year(ts) + 1"),
+        ("year(ts) AS y", "y"),
+    ],
+)
+def test_a_truncated_time_keeps_its_name(item, name):
+    (query,) = parse_statement(f"SELECT {item}, count(*) AS n FROM t GROUP BY year(ts)", "q")
+    assert list(query.aggs) == [name, "n"]

@@ -38,6 +38,8 @@ def test_a_statement_set_is_its_statements(begin: str) -> None:
         ("CREATE TEMPORARY FUNCTION f AS 'a.B'", "CREATE FUNCTION", "leave it out"),
         ("SET 'table.exec.mini-batch.enabled' = 'true'", "SET", "leave it out"),
         ("USE CATALOG shop", "USE", "leave it out"),
+        (f"EXPLAIN {BY_WINDOW}", "EXPLAIN", "leave it out"),
+        ("INSERT INTO t (a, b) VALUES (1, 2)", "INSERT of values", "leave it out"),
         ("DROP TABLE IF EXISTS bids", "DROP", "leave it out"),
         ("DELETE FROM bids", "DELETE", "leave it out"),
     ],

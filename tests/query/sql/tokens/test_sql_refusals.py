@@ -35,7 +35,7 @@ GROUP = "GROUP BY window(ts, '1 hour'), k"
         (f"SELECT count(*) n FROM t {GROUP} GROUPING SETS ((k))", 59, "GROUPING: several"),
         (f"WITH u AS (SELECT 1) SELECT count(*) n FROM u {GROUP}", 1, "a common table expression"),
         (f"FROM t SELECT count(*) n {GROUP}", 1, "write SELECT ... FROM ... in this order"),
-        ("INSERT INTO u VALUES (1)", 1, "a query begins with SELECT"),
+        ("VALUES (1)", 1, "a query begins with SELECT"),
     ],
 )
 def test_refused(sql: str, column: int, message: str) -> None:

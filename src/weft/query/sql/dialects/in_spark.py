@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from weft.errors import QueryError
-from weft.query.duration import format_duration
 from weft.query.names import quoted_name
 from weft.query.sql.dialects.standard import limited, without_versions
+from weft.query.sql.dialects.table_window import TableWindow
 from weft.query.sql.select.lengths import constant, read_length
 from weft.query.sql.select.nodes import unquoted
 from weft.query.sql.tokens.blocks import Block, blocks
@@ -48,77 +48,13 @@ _SHORT_UNITS = {
 """Abbreviated units in RisingWave's intervals, which follow PostgreSQL."""
 _SHORT_UNIT = re.compile(rf"(?<=\d)\s*({'|'.join(_SHORT_UNITS)})\b", re.IGNORECASE)
 _BOUNDS = ("window_start", "window_end", "window_time")
-
-
-@dataclass(frozen=True)
-class TableWindow:
-    """A window as a table function: `TUMBLE(TABLE t, DESCRIPTOR(ts), size)`."""
-
-    kind: str
-    rows: str
-    time: str
-    lengths: dict[str, int]
-    parted: tuple[str, ...] = ()
-    """The keys of PARTITION BY, in lower case."""
-
-    @property
-    def steps(self) -> list[TableWindow]:
-        """The windows that CUMULATE consists of: one per size, sliding by the whole size."""
-        step, size = self.lengths["STEP"], self.lengths["SIZE"]
-        rest = {name: length for name, length in self.lengths.items() if name == "OFFSET"}
-        return [
-            TableWindow("HOP", self.rows, self.time, {"SIZE": one, "SLIDE": size, **rest})
-            for one in range(step, size + 1, step)
-        ]
-
-    @property
-    def call(self) -> str:
-        """The window as a call of a Spark function."""
-        if self.kind == "SESSION":
-            return f"session_window({self.time}, '{format_duration(self.lengths['GAP'])}')"
-        size = self.lengths["SIZE"]
-        listed = [size, self.lengths.get("SLIDE", size)]
-        offset = self.lengths.get("OFFSET", 0) % listed[1]
-        if offset:
-            listed.append(offset)
-        elif listed[0] == listed[1]:
-            del listed[1]
-        texts = ", ".join(f"'{format_duration(length)}'" for length in listed)
-        return f"window({self.time}, {texts})"
-
-    @property
-    def column(self) -> str:
-        """Spark's name for its column in a SELECT that groups by it."""
-        return "session_window" if self.kind == "SESSION" else "window"
-
-    def bound(self, name: str) -> str:
-        """A column of the window, in a SELECT that groups by it."""
-        field = {"window_start": "start", "window_end": "end"}.get(name)
-        return f"{self.column}.{field}" if field else _time_of(f"{self.column}.end")
-
-    @property
-    def subquery(self) -> str:
-        """Rows with the window's columns: each row once for every window that contains it."""
-        inner = f"(SELECT *, {self.call} AS weft_w FROM {self.rows})"
-        rest, end = "", "weft_w.end"
-        if self.kind == "CUMULATE":
-            step = self.lengths["STEP"]
-            steps = self.lengths["SIZE"] // step
-            each = f"make_dt_interval(0, 0, 0, {step // 1_000_000}.{step % 1_000_000:06d})"
-            gone = f"(unix_micros({self.time}) - unix_micros(weft_w.start)) DIV {step}"
-            numbers = f"filter(sequence(1, {steps}), weft_i -> weft_i > {gone})"
-            rest = f" LATERAL VIEW explode({numbers}) weft_e AS weft_step"
-            end = f"(weft_w.start + {each} * weft_step)"
-        hidden = "weft_w, weft_step" if rest else "weft_w"
-        return (
-            f"(SELECT * EXCEPT ({hidden}), weft_w.start AS window_start, {end} AS window_end, "
-            f"{_time_of(end)} AS window_time FROM {inner}{rest})"
-        )
-
-
-def _time_of(end: str) -> str:
-    """The last moment of a window in Flink, which counts in milliseconds."""
-    return f"({end} - INTERVAL '0.001' SECOND)"
+_JOINS = frozenset(
+    (
+        *("JOIN", "INNER", "LEFT", "RIGHT", "FULL", "CROSS", "NATURAL", "SEMI", "ANTI", "LATERAL"),
+        *("PIVOT", "UNPIVOT", "TABLESAMPLE", "MATCH_RECOGNIZE", "FOR"),
+    )
+)
+"""What may follow a table that has no alias."""
 
 
 def table_windows_in_spark(sql: str, *, apart: bool = False) -> str:
@@ -238,9 +174,14 @@ def _without(
     window, at, until = found
     begin, end = block.clauses["FROM"]
     rest = tokens[until:end]
-    alias = [token for token in rest if token.word != "AS"]
-    alone = at == begin + 1 and len(alias) <= 1
-    grouped = _grouped(tokens, block) if alone and not _chooses(tokens, block) else None
+    name, joined = _alias(rest)
+    apt = at == begin + 1 and not _chooses(tokens, block)
+    if joined:
+        name = name or _own_name(window.rows)
+        apt = apt and name is not None and _keeps_windows(tokens, block, window, joined, name)
+    grouped = _grouped(tokens, block) if apt else None
+    if joined and grouped is not None:
+        window = replace(window, time=f"{quoted_name(name or '')}.{window.time}")
     grows = window.kind == "CUMULATE"
     if grouped is None or (grows and not (apart and len(window.steps) <= MOST_STEPS)):
         if window.kind == "SESSION":
@@ -250,7 +191,6 @@ def _without(
     if window.kind == "SESSION" and window.parted != keys:
         reason = "SESSION: its PARTITION BY and the keys of GROUP BY must be the same"
         raise QueryError(place(sql, tokens[at].start, reason))
-    name = _word(alias[0]) if alias else None
     before, after = sql[: tokens[block.begin].start], sql[tokens[block.core_end - 1].end :]
     if not grows:
         made = _select(sql, tokens, block, window, grouped, rest, name)
@@ -258,6 +198,39 @@ def _without(
         return f"{before}{made} {finish}{sql[tokens[block.end - 1].end :]}"
     listed = [_select(sql, tokens, block, one, grouped, rest, name) for one in window.steps]
     return f"{before}SELECT * FROM ({' UNION ALL '.join(listed)}) {after}"
+
+
+def _alias(rest: Sequence[Token]) -> tuple[str | None, Sequence[Token]]:
+    """The alias of a window's rows, in lower case, and what FROM joins to them."""
+    at = 1 if rest and rest[0].word == "AS" else 0
+    if at < len(rest) and rest[at].kind in ("name", "quoted") and rest[at].word not in _JOINS:
+        return _word(rest[at]), rest[at + 1 :]
+    return None, rest
+
+
+def _own_name(rows: str) -> str | None:
+    """The name under which FROM has a table without an alias; None for a subquery."""
+    tokens = tokenize(rows)
+    return None if tokens[-1].text == ")" else _word(tokens[-1])
+
+
+def _keeps_windows(
+    tokens: Sequence[Token], block: Block, window: TableWindow, joined: Sequence[Token], name: str
+) -> bool:
+    """Whether rows may be joined first and then put into windows.
+
+    A join may repeat or drop rows of the left side, which changes sessions, but no other window.
+    """
+    words = {token.word for token in joined}
+    if window.kind not in ("TUMBLE", "HOP") or words & {"RIGHT", "FULL", "NATURAL", *FUNCTIONS}:
+        return False
+    if len(tokenize(window.time)) != 1 or any(_word(token) in _BOUNDS for token in joined):
+        return False
+    return all(
+        _word(tokens[index - 2]) == name
+        for index in range(block.begin + 2, block.end)
+        if _word(tokens[index]) in _BOUNDS and tokens[index - 1].text == "."
+    )
 
 
 def _select(

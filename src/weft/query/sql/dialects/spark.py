@@ -20,16 +20,18 @@ from weft.errors import QueryError
 from weft.query.calls import is_aggregate
 from weft.query.duration import format_duration
 from weft.query.expression import check_scalar
+from weft.query.names import quoted_name
 from weft.query.normal import normal
 from weft.query.source import NO_NULLS
 from weft.query.sql.dialects.dialect import Dialect, ParsedSelect, StatementFrame
 from weft.query.sql.dialects.vocabulary import Vocabulary
+from weft.query.sql.select.lateral import lateral_aliases
 from weft.query.sql.select.lengths import constant, read_length
-from weft.query.sql.select.nodes import is_call, unquoted
+from weft.query.sql.select.nodes import default_name, is_call, split_alias, unquoted
 from weft.query.sql.select.select import Select
 from weft.query.sql.select.truncation import Truncation, truncation
 from weft.query.syntax.lexer import Token
-from weft.query.syntax.tree import Call, Name, Node, Op, rebuild
+from weft.query.syntax.tree import Call, Literal, Name, Node, Op, rebuild
 from weft.query.syntax.writer import write
 from weft.query.window import Session, Window
 
@@ -41,8 +43,9 @@ SHAPE = f"SELECT ... FROM table [WHERE ...] GROUP BY {_FORM}[, keys]"
 
 def read(sql: str, tokens: tuple[Token, ...]) -> ParsedSelect:
     """Parse a statement in Spark SQL."""
-    select = Select.read(sql, tokens, SHAPE, TITLE).spelled_out()
-    select = replace(select, group=tuple(dict.fromkeys(map(_whole, select.group))))
+    select = lateral_aliases(Select.read(sql, tokens, SHAPE, TITLE).spelled_out())
+    keys = (_whole(key) for key in select.group if not isinstance(key, Literal))
+    select = replace(select, group=tuple(dict.fromkeys(keys)))  # a constant makes no groups
     if not any(is_call(key, *_WINDOWS) for key in select.group):
         cut = truncation(select.group)
         if cut is not None:
@@ -107,7 +110,7 @@ def _truncated(select: Select, cut: Truncation) -> ParsedSelect:
     rest = tuple(key for key in select.group if normal(key) not in keys)
     made = replace(
         select,
-        items=tuple(map(changed, select.items)),
+        items=tuple(_called(item, changed(item)) for item in select.items),
         having=None if select.having is None else changed(select.having),
         group=rest,
         needs=(NO_NULLS, *cut.needs),
@@ -115,6 +118,13 @@ def _truncated(select: Select, cut: Truncation) -> ParsedSelect:
     return ParsedSelect(
         made, ((None, cut.window),), cut.time, lambda node: False, window_as=_of_answers
     )
+
+
+def _called(item: Node, changed: Node) -> Node:
+    """An item with `min` of a truncated time, under the name that Spark gives it without `min`."""
+    if changed == item or split_alias(item)[1] is not None:
+        return changed
+    return Op("AS", (changed, Name((quoted_name(default_name(item)),), at=item.at)), at=item.at)
 
 
 def _whole(key: Node) -> Node:

@@ -83,7 +83,8 @@ class Select:
         check(masked, written, tokens[0].start, optional=frozenset(("AS",)))
         select = cls(sql, shape, tokens[0].start, items, table, where, group, having)
         tables = {table.parts[-1].lower(), (alias or table.parts[-1]).lower()}
-        return select.changed(lambda node: _unqualified(node, tables))
+        full = () if alias else table.parts
+        return select.changed(lambda node: _unqualified(node, tables, full))
 
     def changed(self, change: Callable[[Node], Node]) -> Select:
         """The statement with `change` applied to each of its expressions."""
@@ -105,7 +106,7 @@ class Select:
         plain = [item for item in items if not any(map(is_aggregate, walk(item)))]
         if len(self.group) == 1 and is_name(self.group[0], "all"):
             return replace(self, group=tuple(dict.fromkeys(plain)))
-        named = self._aliases()
+        named = {name: node for name, node in self._aliases().items() if self._is_free(name, node)}
         called = [key for key in self.group if is_name(key, *named)]
         group = (named[_word(key)] if key in called else key for key in self.group)
         return replace(
@@ -113,6 +114,12 @@ class Select:
             group=tuple(self._at_position(key, items, plain) for key in group),
             absent=(*self.absent, *dict.fromkeys(_word(key) for key in called)),
         )
+
+    def _is_free(self, alias: str, node: Node) -> bool:
+        """Whether an alias may be no column: `upper(k) AS k` says that there is a column `k`."""
+        used = any(is_name(part, alias) for part in walk(node))
+        having = () if self.having is None else walk(self.having)
+        return not used or any(is_name(part, alias) for part in having)
 
     def _aliases(self) -> dict[str, Node]:
         """The items whose alias is not their own name, by alias."""
@@ -301,8 +308,15 @@ def _written(
     return text + ("" if having is None else f" HAVING {write_tersely(having)}")
 
 
-def _unqualified(node: Node, tables: set[str]) -> Node:
-    """The tree with `t.price` as `price`, where t is the table."""
+def _unqualified(node: Node, tables: set[str], full: tuple[str, ...]) -> Node:
+    """The tree with `t.price` as `price`, where t is the table; `full` is its name with schema."""
+    parts = node.parts if isinstance(node, Name) else ()
+    if 1 < len(full) < len(parts) and _words(parts[: len(full)]) == _words(full):
+        return Name(parts[len(full) :], at=node.at)
     if isinstance(node, Name) and len(node.parts) > 1 and node.parts[0].lower() in tables:
         return Name(node.parts[1:], at=node.at)
-    return rebuild(node, lambda child: _unqualified(child, tables))
+    return rebuild(node, lambda child: _unqualified(child, tables, full))
+
+
+def _words(parts: tuple[str, ...]) -> list[str]:
+    return [unquoted(part).casefold() for part in parts]

@@ -19,7 +19,8 @@ _NO_QUERY = frozenset(
     (
         *("SET", "RESET", "USE", "DROP", "ALTER", "DECLARE", "TRUNCATE", "DELETE", "UPDATE"),
         *("MERGE", "GRANT", "REVOKE", "ANALYZE", "REFRESH", "UNCACHE", "SHOW", "DESCRIBE"),
-        *("ADD", "LOAD", "CALL", "PRINT", "TERMINATE", "PAUSE", "RESUME"),
+        *("ADD", "LOAD", "CALL", "PRINT", "TERMINATE", "PAUSE", "RESUME", "LIST", "UNSET"),
+        *("EXPLAIN", "OPTIMIZE", "VACUUM", "COMMENT", "CLEAR", "MSCK", "FLUSH", "APPLY"),
     )
 )
 """First words of statements that answer nothing."""
@@ -77,6 +78,8 @@ def not_a_query(sql: str, tokens: Sequence[Token]) -> QueryError | None:
             if kind in _WITH_ROWS
             else "leave it out"
         )
+    elif first == "INSERT" and unwrapped(tokens)[0] is tokens and "VALUES" in map(_word, tokens):
+        reason = "INSERT of values is not a query: leave it out"
     elif first in _NO_QUERY:
         reason = f"{first} is not a query: leave it out"
     else:
@@ -87,6 +90,10 @@ def not_a_query(sql: str, tokens: Sequence[Token]) -> QueryError | None:
 def unread(sql: str, tokens: Sequence[Token], wrong: QueryError | None) -> str:
     """The reason to give for a statement that no reader can read."""
     return str(wrong or place(sql, tokens[0].start, "this cannot be read as SQL"))
+
+
+def _word(token: Token) -> str:
+    return token.word
 
 
 def _closes(token: Token) -> bool:

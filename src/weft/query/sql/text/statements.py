@@ -14,9 +14,11 @@ from weft.errors import QueryError
 from weft.query.duration import read_number
 from weft.query.sql.text.comments import said
 from weft.query.sql.text.form import malformed, not_a_query
+from weft.query.sql.text.streams import without_stream
 from weft.query.sql.text.views import View, defined_view, problem, read_views, with_views
 from weft.query.sql.text.wrappers import into, outputs, unwrapped, without_set
 from weft.query.sql.tokens.casts import casts_spelled_out
+from weft.query.sql.tokens.standard_calls import calls_spelled_out
 from weft.query.syntax.lexer import Token, tokenize
 
 
@@ -105,6 +107,9 @@ def _outputs(
 def _statement(
     name: str | None, text: str, tokens: Sequence[Token], views: Mapping[str, View]
 ) -> StatementText:
+    streamless = without_stream(text, tokens)
+    if streamless is not None:
+        text, tokens = streamless, tokenize(streamless)
     reads = read_views(tokens, views)
     if not reads or problem(reads):
         return StatementText(name, text, tuple(tokens), problem=problem(reads))
@@ -114,8 +119,9 @@ def _statement(
 
 
 def spelled_out(statement: StatementText) -> StatementText:
-    """A statement with CAST instead of `::`."""
-    if all(token.text != "::" for token in statement.tokens):
+    """A statement with CAST instead of `::`, and commas in calls of standard SQL."""
+    given = statement.text[statement.tokens[0].start : statement.tokens[-1].end]
+    text = calls_spelled_out(casts_spelled_out(given))
+    if text == given:
         return statement
-    text = casts_spelled_out(statement.text[statement.tokens[0].start : statement.tokens[-1].end])
     return replace(statement, text=text, tokens=tuple(tokenize(text)))

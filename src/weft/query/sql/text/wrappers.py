@@ -23,7 +23,6 @@ BEFORE_KIND = frozenset(
     )
 )
 """Words between CREATE and the kind."""
-_BEFORE_NAME = BEFORE_KIND | {*KINDS, "IF", "NOT", "EXISTS"}
 _QUERY = ("SELECT", "WITH", "FROM")
 
 
@@ -36,14 +35,20 @@ def unwrapped(tokens: Sequence[Token]) -> tuple[Sequence[Token], str | None]:
     ('SELECT', 'hourly')
     """
     words = [token.word for token in tokens[:2]]
+    if words == ["CREATE", "FLOW"]:  # CREATE FLOW f AS INSERT INTO hourly BY NAME SELECT ...
+        insert = next((i for i in level(tokens) if tokens[i].word == "INSERT"), 0)
+        return unwrapped(tokens[insert:]) if insert else (tokens, None)
     if words in (["INSERT", "INTO"], ["INSERT", "OVERWRITE"]):
         position = 2 + (len(tokens) > 2 and tokens[2].word == "TABLE")
     elif words[:1] == ["CREATE"]:
         position = 1
-        while position < len(tokens) and tokens[position].word in _BEFORE_NAME:
+        while position < len(tokens) and tokens[position].word in BEFORE_KIND:
             position += 1
-        if not any(token.word in KINDS for token in tokens[1:position]):
+        if position >= len(tokens) or tokens[position].word not in KINDS:
             return tokens, None
+        position += 1
+        if [token.word for token in tokens[position : position + 3]] == ["IF", "NOT", "EXISTS"]:
+            position += 3
     elif words == ["COPY", "INTO"]:
         position = 2
     elif words == ["CACHE", "TABLE"] or (words[:1] == ["CACHE"] and len(tokens) > 2):

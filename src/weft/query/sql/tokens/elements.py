@@ -34,6 +34,24 @@ def elements_in_spark(sql: str) -> str:
     return sql
 
 
+def literals_in_spark(sql: str) -> str:
+    """A statement with arrays and maps as function calls.
+
+    >>> literals_in_spark("SELECT ARRAY[1, ARRAY[2][1]], MAP['a', 1]['a'], array FROM t")
+    "SELECT array(1, array(2)[1]), map('a', 1)['a'], array FROM t"
+    """
+    tokens = tokenize(sql)
+    for index in reversed(range(len(tokens) - 1)):
+        word, opening = tokens[index], tokens[index + 1]
+        end = _matching(tokens, index + 1, 1)
+        if word.word in ("ARRAY", "MAP") and opening.text == "[" and end < len(tokens):
+            inside = sql[opening.end : tokens[end].start]
+            call = f"{word.text.lower()}({inside})"
+            sql = f"{sql[: word.start]}{call}{sql[tokens[end].end :]}"
+            tokens = tokenize(sql)
+    return sql
+
+
 def _operand(tokens: Sequence[Token], last: int) -> int | None:
     """Where the operand that ends at an index begins (`a.b`, `f(x)`); None if it is no array."""
     if tokens[last].word in ("ARRAY", "MAP", "FROM"):
@@ -122,3 +140,12 @@ def split_at(text: str, delimiter: str) -> str:
 def joined(arguments: Sequence[str]) -> str:
     """CONCAT for which a null is an empty string; in Spark the whole is null then."""
     return f"concat_ws('', {', '.join(f'CAST({one} AS STRING)' for one in arguments)})"
+
+
+def trimmed(name: str, arguments: Sequence[str]) -> str:
+    """LTRIM or RTRIM; of two arguments, Spark takes the characters before the text.
+
+    >>> trimmed("ltrim", ["code", "'0'"]), trimmed("ltrim", ["code"])
+    ("ltrim('0', code)", 'ltrim(code)')
+    """
+    return f"{name}({', '.join(reversed(arguments))})"

@@ -26,7 +26,7 @@ from weft.query.sql.dialects.azure.windows import (
     frame,
     read_windows,
 )
-from weft.query.sql.dialects.azure.words import WORDS, borders, unit_of
+from weft.query.sql.dialects.azure.words import UNSUPPORTED, WORDS, borders, cut, unit_of
 from weft.query.sql.dialects.dialect import Dialect, ParsedSelect, window_bound
 from weft.query.sql.select.nodes import is_call, unquoted
 from weft.query.sql.select.select import Select
@@ -122,8 +122,13 @@ def _take_out(
 
 
 def _counted(node: Node) -> Node:
-    """A tree with DATEDIFF as the count of unit boundaries, and Spark's units in DATEADD."""
+    """A tree with DATEDIFF as the count of unit boundaries, and Spark's units in DATEADD.
+
+    SUBSTRING also counts otherwise, where it starts before the string.
+    """
     node = rebuild(node, _counted)
+    if isinstance(node, Call) and is_call(node, "substring") and len(node.args) == 3:
+        return replace(read_expression(cut(*map(write, node.args))), at=node.at)
     if isinstance(node, Call) and is_call(node, "dateadd") and isinstance(node.args[0], Name):
         named = Name((unit_of(write(node.args[0])),), at=node.args[0].at)
         return replace(node, args=(named, *node.args[1:]))
@@ -174,6 +179,7 @@ ASA = Dialect(
             ("GETARRAYLENGTH", "GETARRAYELEMENT", "GETRECORDPROPERTYVALUE"),
             "it is put into Spark SQL with the whole statement",
         ),
+        **UNSUPPORTED,
     },
     in_spark=in_spark,
     names_outputs=False,

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from weft.errors import QueryError
 from weft.query.names import quoted_name
-from weft.query.sql.dialects.azure.words import borders, unit_of
+from weft.query.sql.dialects.azure.words import borders, cut, unit_of
 from weft.query.sql.dialects.in_spark import calls_in_spark
 from weft.query.sql.tokens.over import split
 from weft.query.syntax.lexer import Token, closed, tokenize
@@ -23,6 +23,7 @@ def calls_of_values(sql: str) -> str:
     sql = calls_in_spark(sql, "CONCAT", _concat)
     sql = calls_in_spark(sql, "DATEPART", _part)
     sql = calls_in_spark(sql, "DATEADD", _added)
+    sql = calls_in_spark(sql, "SUBSTRING", _cut)
     sql = calls_in_spark(sql, "COLLECT", _collected, at_least=0)
     sql = calls_in_spark(sql, "GETARRAYELEMENT", lambda given: f"get({', '.join(given)})")
     sql = calls_in_spark(sql, "GETARRAYLENGTH", lambda given: f"array_size({', '.join(given)})")
@@ -37,7 +38,7 @@ def differences(sql: str) -> str:
 
 _OVER = ("TOPONE", "COLLECTTOP", "PERCENTILE_CONT", "PERCENTILE_DISC")
 _TEXT = re.compile(r"'([^']+)'")
-_PARTS = frozenset(("year", "quarter", "month", "day", "hour", "minute", "second"))
+_PARTS = ("year", "quarter", "month", "day", "dayofyear", "hour", "minute", "second")
 _WEEKDAYS = ("weekday", "dw")
 """Counted from 1 on Sundays, as by Spark's `dayofweek`."""
 
@@ -60,12 +61,19 @@ def _part(arguments: list[str]) -> str:
     if len(arguments) == 2 and unit in _WEEKDAYS:
         return f"dayofweek({arguments[1]})"
     if len(arguments) != 2 or unit not in _PARTS:
-        raise QueryError(f"DATEPART({', '.join(arguments)}): weeks are counted otherwise in Spark")
-    return f"extract({unit} FROM {arguments[1]})"
+        accepted = f"accepted parts are {', '.join(_PARTS)}, weekday"
+        hint = ": weeks are counted otherwise in Spark" if unit == "week" else ""
+        raise QueryError(f"DATEPART({', '.join(arguments)}){hint}: {accepted}")
+    return f"{unit}({arguments[1]})"  # extract(second FROM ...) would have a fraction
 
 
 def _added(arguments: list[str]) -> str:
     return f"dateadd({', '.join([unit_of(arguments[0].strip()), *arguments[1:]])})"
+
+
+def _cut(arguments: list[str]) -> str:
+    given = ", ".join(arguments)
+    return cut(*arguments) if len(arguments) == 3 else f"substring({given})"
 
 
 def _aggregates(sql: str) -> str:

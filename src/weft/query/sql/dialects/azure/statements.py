@@ -28,7 +28,7 @@ from weft.query.sql.dialects.azure.rows import (
 )
 from weft.query.sql.dialects.azure.sessions import item_without_partition
 from weft.query.sql.dialects.azure.windows import HOPPING, SESSIONS, TUMBLING, window_of
-from weft.query.sql.dialects.azure.words import WORDS
+from weft.query.sql.dialects.azure.words import UNSUPPORTED, WORDS
 from weft.query.sql.dialects.in_spark import calls_in_spark, renamed_words
 from weft.query.sql.select.nodes import unquoted
 from weft.query.sql.select.select import STREAM_TIME, Select
@@ -47,6 +47,7 @@ STEP_TIME = "weft_step_time"
 _REFUSED = {
     "COLLECTTOP": "is read as CollectTop(n[, column]) OVER (ORDER BY columns)",
     "WINDOWS": "is read in a SELECT that is a statement of its own, without sliding windows",
+    **UNSUPPORTED,
 }
 _END = "({}.end - INTERVAL '0.000001' SECOND)"
 """The time of a window's answer in Azure; for a session it is the session's end."""

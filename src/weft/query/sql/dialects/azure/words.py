@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from weft.errors import QueryError
 from weft.query.sql.dialects.vocabulary import Vocabulary
 
 _SAME = (
@@ -29,7 +32,8 @@ WORDS = Vocabulary(
         "var_pop": "varp",
     },
     types={"BIGINT": "BIGINT", "DOUBLE": "FLOAT", "STRING": "NVARCHAR(MAX)"},
-    more_types={"DATETIME": "TIMESTAMP", "BIT": "BOOLEAN", "INT": "BIGINT"},
+    synonyms={"DATETIME": "TIMESTAMP"},
+    more_types={"BIT": "BOOLEAN", "INT": "BIGINT"},
     false_friends={
         "datediff": "it counts borders of units, not units: compute it in the stream first",
         "datename": "compute it in the stream first",
@@ -53,6 +57,15 @@ WORDS = Vocabulary(
     window=None,
 )
 
+UNSUPPORTED = {
+    "GETRECORDPROPERTIES": "is not supported: name the properties of the record",
+    "GETMETADATAPROPERTYVALUE": "reads what is not in the rows: make it a column of the input",
+    **dict.fromkeys(
+        ("ANOMALYDETECTION_SPIKEANDDIP", "ANOMALYDETECTION_CHANGEPOINT"),
+        "is a model of Azure's: no SQL elsewhere has it",
+    ),
+}
+"""Functions that cannot be said in Spark SQL, in upper case, with the reasons."""
 UNITS = {
     **dict.fromkeys(("yyyy", "yy"), "year"),
     **dict.fromkeys(("qq", "q"), "quarter"),
@@ -98,3 +111,17 @@ def borders(unit: str, first: str, second: str) -> str | None:
         return f"({after} - {before})"
     between = f"{after} - pmod({after}, {length}) - {before} + pmod({before}, {length})"
     return f"(({between}) DIV {length})"
+
+
+def cut(text: str, start: str, length: str) -> str:
+    """SUBSTRING, whose start below 1 is before the string; in Spark it counts from the end.
+
+    >>> cut("s", "2", "n"), cut("s", "0", "3"), cut("s", "- 4", "3")
+    ('substring(s, 2, n)', 'substring(s, 1, 2)', 'substring(s, 1, 0)')
+    """
+    first = start.replace(" ", "")
+    if not re.fullmatch(r"0|-\d+", first):
+        return f"substring({text}, {start}, {length})"
+    if not length.isdecimal():
+        raise QueryError(f"SUBSTRING({text}, {start}, {length}): start at 1, or write its length")
+    return f"substring({text}, 1, {max(int(first) + int(length) - 1, 0)})"

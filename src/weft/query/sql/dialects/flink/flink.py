@@ -20,6 +20,7 @@ from weft.query.duration import MICROSECONDS
 from weft.query.expression import function_name
 from weft.query.normal import normal
 from weft.query.sql.dialects.dialect import Dialect, ParsedSelect, StatementFrame, window_bound
+from weft.query.sql.dialects.flink.calls import CALLS
 from weft.query.sql.dialects.flink.statements import in_spark
 from weft.query.sql.dialects.flink.words import DEFAULTS, WORDS
 from weft.query.sql.select.lengths import constant, inclusive_hint, read_length
@@ -28,7 +29,7 @@ from weft.query.sql.select.select import Select
 from weft.query.sql.tokens.cursor import Cursor, clause
 from weft.query.syntax.lexer import Token
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Call, Literal, Name, Node, rebuild
+from weft.query.syntax.tree import Call, Cast, Literal, Name, Node, rebuild
 from weft.query.syntax.writer import write
 from weft.query.window import Session, Window
 
@@ -91,16 +92,21 @@ def _of_answers(node: Node, *_: object) -> Node:
 
 
 def _in_spark(select: Select) -> Select:
-    select = select.changed(lambda node: WORDS.to_spark(select.sql, _defaults(node)))
+    select = select.changed(lambda node: WORDS.to_spark(select.sql, _calls(node)))
     return select if select.having is None else replace(select, having=_bounds(select.having))
 
 
-def _defaults(node: Node) -> Node:
-    """A tree with the arguments that Flink takes where none is given, and Spark others."""
-    node = rebuild(node, _defaults)
+def _calls(node: Node) -> Node:
+    """A tree with the arguments that Flink takes where none is given, and with whole seconds."""
+    node = rebuild(node, _calls)
+    if isinstance(node, Cast) and (node.function, node.to) == ("EXTRACT", "SECOND"):
+        return Call("second", (node.value,), at=node.at)  # Spark's EXTRACT has their fraction
+    if isinstance(node, Call) and node.args and function_name(node).upper() in CALLS:
+        made = CALLS[function_name(node).upper()](list(map(write, node.args)))
+        return replace(read_expression(made), at=node.at)
     if isinstance(node, Call) and len(node.args) == 1:
-        given = DEFAULTS.get(function_name(node).upper())
-        return node if given is None else replace(node, args=(*node.args, read_expression(given)))
+        given = DEFAULTS.get(function_name(node).upper(), ())
+        return replace(node, args=(*node.args, *map(read_expression, given)))
     return node
 
 

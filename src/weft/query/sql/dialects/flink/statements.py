@@ -2,18 +2,27 @@
 
 FLOOR(ts TO HOUR)                          date_trunc('HOUR', ts)
 LISTAGG(x), FIRST_VALUE(x)                 listagg(x, ','), first_value(x, TRUE)
+EXTRACT(SECOND FROM ts)                    second(ts)
 CROSS JOIN UNNEST(tags) AS t (tag)         LATERAL VIEW explode(tags) t AS tag
 """
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from weft.errors import QueryError
+from weft.query.sql.dialects.flink.calls import CALLS
 from weft.query.sql.dialects.flink.words import DEFAULTS, WORDS
-from weft.query.sql.dialects.in_spark import TableWindow, calls_in_spark, table_windows_in_spark
+from weft.query.sql.dialects.in_spark import calls_in_spark, table_windows_in_spark
+from weft.query.sql.dialects.table_window import TableWindow
 from weft.query.sql.select.lengths import constant, read_length
-from weft.query.sql.tokens.elements import elements_in_spark, extracted, split_at
+from weft.query.sql.tokens.elements import (
+    elements_in_spark,
+    extracted,
+    literals_in_spark,
+    split_at,
+)
 from weft.query.syntax.lexer import closed, place, tokenize
 from weft.query.syntax.tree import Literal
 
@@ -31,10 +40,13 @@ def in_spark(sql: str, *, apart: bool = False) -> str:
         sql = calls_in_spark(sql, name, _ceil)
     for name in DEFAULTS:
         sql = calls_in_spark(sql, name, partial(_with_default, name))
+    for name, written in CALLS.items():
+        sql = calls_in_spark(sql, name, written)
+    sql = calls_in_spark(sql, "EXTRACT", _part)
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT_INDEX", _split_index)
     sql = _unnested(sql)
-    sql = elements_in_spark(WORDS.statement_in_spark(sql))
+    sql = elements_in_spark(WORDS.statement_in_spark(literals_in_spark(sql)))
     for word in ("MATCH_RECOGNIZE", "UNNEST", "PROCTIME"):
         for token in tokenize(sql):
             if token.word == word:
@@ -97,8 +109,14 @@ def _begin(time: str, unit: str) -> str:
 
 def _with_default(name: str, arguments: list[str]) -> str:
     """A call with the argument that Flink takes where none is given, and Spark another."""
-    given = arguments if len(arguments) > 1 else [*arguments, DEFAULTS[name]]
+    given = arguments if len(arguments) > 1 else [*arguments, *DEFAULTS[name]]
     return f"{name.lower()}({', '.join(given)})"
+
+
+def _part(arguments: list[str]) -> str:
+    """`EXTRACT(SECOND FROM ts)` without the fraction that Spark's has."""
+    found = _SECOND.fullmatch(arguments[0]) if len(arguments) == 1 else None
+    return f"extract({', '.join(arguments)})" if found is None else f"second({found[1]})"
 
 
 def _unnested(sql: str) -> str:
@@ -132,4 +150,5 @@ def _split_index(arguments: list[str]) -> str:
     return f"get({split_at(arguments[0], arguments[1])}, {arguments[2]})"
 
 
+_SECOND = re.compile(r"SECOND\s+FROM\b\s*(.+)", re.IGNORECASE | re.DOTALL)
 _FLOORS = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND")

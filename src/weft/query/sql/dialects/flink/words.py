@@ -10,8 +10,13 @@ _SAME = (
     *("upper", "lower", "coalesce", "nullif", "concat", "substring", "sign", "mod"),
 )
 
-DEFAULTS = {"LISTAGG": "','", "FIRST_VALUE": "TRUE", "LAST_VALUE": "TRUE"}
-"""What a second argument is where none is given: the separator, and that nulls are ignored."""
+DEFAULTS = {
+    "LISTAGG": ("','",),
+    "FIRST_VALUE": ("TRUE",),
+    "LAST_VALUE": ("TRUE",),
+    "STR_TO_MAP": ("','", "'='"),
+}
+"""What follows the first argument where nothing is given: separators, and to ignore nulls."""
 WORDS = Vocabulary(
     "Flink SQL",
     operators=frozenset(
@@ -48,6 +53,9 @@ WORDS = Vocabulary(
         "greatest": "it is null if any argument is: compute it in the stream first",
         "least": "it is null if any argument is: compute it in the stream first",
         "collect": "write collect_list(column) in Spark SQL",
+        "array_agg": "it keeps nulls: write collect_list(column) in Spark SQL",
+        "initcap": "words end at every other character than letters and digits: compute it in the "
+        "stream first",
         "proctime": "processing time cannot be shared: use a column of event time",
     },
     reserved=frozenset(

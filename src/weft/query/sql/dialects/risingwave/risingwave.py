@@ -18,6 +18,7 @@ from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.dialects.vocabulary import Vocabulary
 from weft.query.sql.tokens.casts import casts_spelled_out
 from weft.query.sql.tokens.refusals import refuse_statement
+from weft.query.sql.tokens.standard_calls import calls_spelled_out
 from weft.query.syntax.lexer import Token, place, tokenize
 from weft.query.window import Window
 
@@ -30,7 +31,7 @@ _STRICT = replace(_WORDS, standard_strings=True)
 
 def in_spark(sql: str) -> str:
     """Translate a whole statement into Spark SQL."""
-    sql = casts_spelled_out(names_in_spark(sql))
+    sql = calls_spelled_out(casts_spelled_out(names_in_spark(sql)))
     _STRICT.refuse_tokens(sql, tuple(tokenize(sql)))
     _WORDS.refuse_operators(sql)
     sql = words_in_spark(_without_options(without(sql, "EMIT", "ON", "WINDOW", "CLOSE")))

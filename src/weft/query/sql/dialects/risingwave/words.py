@@ -16,9 +16,11 @@ from functools import partial
 from weft.errors import QueryError
 from weft.query.names import quoted_name
 from weft.query.sql.dialects.in_spark import calls_in_spark, with_whole_units
+from weft.query.sql.dialects.risingwave.json import json_in_spark
+from weft.query.sql.dialects.risingwave.values import values_in_spark
 from weft.query.sql.tokens.blocks import blocks
 from weft.query.sql.tokens.casts import is_type
-from weft.query.sql.tokens.elements import elements_in_spark, joined, operand
+from weft.query.sql.tokens.elements import elements_in_spark, joined, literals_in_spark, operand
 from weft.query.sql.tokens.over import aliased, level, list_end, split
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 
@@ -28,14 +30,15 @@ _ROUNDS = 100
 
 def words_in_spark(sql: str) -> str:
     """Translate functions, types and clauses of a statement into Spark's, but not windows."""
-    sql = calls_in_spark(_with_whole_units(sql), "DATE_BIN", _bucket)
+    sql = calls_in_spark(_with_whole_units(json_in_spark(sql)), "DATE_BIN", _bucket)
     sql = calls_in_spark(sql, "EXTRACT", _extracted)
     sql = calls_in_spark(sql, "DATE_PART", _extracted)
     sql = calls_in_spark(sql, "TO_CHAR", _shown)
     sql = calls_in_spark(sql, "CONCAT", joined)
     sql = calls_in_spark(sql, "REGEXP_REPLACE", _replaced)
+    sql = values_in_spark(sql)
     _refuse(sql)
-    sql = elements_in_spark(_with_types(sql))
+    sql = elements_in_spark(literals_in_spark(_with_types(sql)))
     sql = _ordered(sql, ("STRING_AGG",), _joined)
     sql = _ordered(sql, ("FIRST_VALUE", "LAST_VALUE"), partial(_end_of_group, _times(sql)))
     sql = _with_nulls_last(_first_of_each(sql))
@@ -72,8 +75,8 @@ def _with_types(sql: str) -> str:
     """A statement with Spark's types; NUMERIC without a scale keeps fractions, unlike Spark's."""
     tokens = tokenize(sql)
     for index in reversed(range(1, len(tokens) - 1)):
-        text = " ".join(token.word for token in tokens[index : index + 2])
-        known = next((name for name in _TYPES if text in (name, f"{name} )")), None)
+        words = [token.word for token in tokens[index : index + 5]]
+        known = next((n for n in _TYPES if words[: n.count(" ") + 2] == [*n.split(), ")"]), None)
         if known is not None and is_type(tokens, index):
             last = tokens[index + known.count(" ")]
             sql = f"{sql[: tokens[index].start]}{_TYPES[known]}{sql[last.end :]}"
@@ -83,9 +86,15 @@ def _with_types(sql: str) -> str:
 _TYPES = {
     **dict.fromkeys(("NUMERIC", "DECIMAL"), "DECIMAL(38, 18)"),
     **dict.fromkeys(("VARCHAR", "CHARACTER VARYING", "TEXT"), "STRING"),
-    **dict.fromkeys(("DOUBLE PRECISION", "FLOAT8"), "DOUBLE"),
-    "REAL": "FLOAT",
+    **dict.fromkeys(("DOUBLE PRECISION", "FLOAT8", "FLOAT"), "DOUBLE"),
+    **dict.fromkeys(("REAL", "FLOAT4"), "FLOAT"),
+    **dict.fromkeys(("JSON", "JSONB"), "STRING"),
     "TIMESTAMPTZ": "TIMESTAMP",
+    **dict.fromkeys((f"TIMESTAMP {one} TIME ZONE" for one in ("WITH", "WITHOUT")), "TIMESTAMP"),
+    "INT2": "SMALLINT",
+    "INT4": "INT",
+    "INT8": "BIGINT",
+    "BOOL": "BOOLEAN",
 }
 
 

@@ -22,12 +22,19 @@ from weft.query.sql.dialects.in_spark import (
     renamed_words,
     without,
 )
+from weft.query.sql.dialects.ksql.calls import calls_of_values, lists_in_spark
 from weft.query.sql.dialects.spark import SPARK
 from weft.query.sql.dialects.vocabulary import Vocabulary
 from weft.query.sql.select.select import STREAM_TIME
 from weft.query.sql.tokens.blocks import Block, blocks
 from weft.query.sql.tokens.casts import is_type
-from weft.query.sql.tokens.elements import elements_in_spark, extracted, joined, split_at
+from weft.query.sql.tokens.elements import (
+    elements_in_spark,
+    extracted,
+    joined,
+    literals_in_spark,
+    split_at,
+)
 from weft.query.sql.tokens.over import list_end
 from weft.query.sql.tokens.refusals import refuse_statement
 from weft.query.syntax.lexer import Token, closed, place, tokenize
@@ -74,6 +81,7 @@ def in_spark(sql: str) -> str:
         sql, "TIMESTAMPTOSTRING", lambda args: _formatted(f"timestamp_millis({args[0]})", args[1:])
     )
     sql = calls_in_spark(sql, "FORMAT_TIMESTAMP", lambda args: _formatted(args[0], args[1:]))
+    sql = calls_in_spark(sql, "REGEXP_EXTRACT_ALL", _extract_all)
     sql = calls_in_spark(sql, "REGEXP_EXTRACT", _extract)
     sql = calls_in_spark(sql, "SPLIT", lambda args: split_at(args[0], args[-1]))
     sql = calls_in_spark(sql, "UNIX_TIMESTAMP", _milliseconds_of, at_least=0)
@@ -82,7 +90,8 @@ def in_spark(sql: str) -> str:
     sql = calls_in_spark(sql, "CONCAT", joined)
     sql = calls_in_spark(sql, "MASK", _masked)
     sql = calls_in_spark(sql, "ROUND", _rounded)
-    sql = elements_in_spark(_strings(_with_arrows(sql)))
+    sql = calls_of_values(sql)
+    sql = lists_in_spark(elements_in_spark(literals_in_spark(_strings(_with_arrows(sql)))))
     _WORDS.refuse_operators(sql)
     return sql
 
@@ -212,6 +221,14 @@ def _extract(arguments: list[str]) -> str:
     if not 2 <= len(arguments) <= 3:
         raise QueryError("REGEXP_EXTRACT takes a pattern, a string, and a group if need be")
     return extracted(arguments[1], arguments[0], arguments[2] if len(arguments) == 3 else None)
+
+
+def _extract_all(arguments: list[str]) -> str:
+    """REGEXP_EXTRACT_ALL, which takes the pattern first, and the whole match without a group."""
+    if not 2 <= len(arguments) <= 3:
+        raise QueryError("REGEXP_EXTRACT_ALL takes a pattern, a string, and a group if need be")
+    pattern, text, group = (*arguments, "0")[:3]
+    return f"regexp_extract_all({text}, {pattern}, {group})"
 
 
 def _slice(arguments: list[str]) -> str:
