@@ -65,3 +65,9 @@ def test_a_key_of_which_an_alias_is_made_is_a_column() -> None:
     assert query.shown == (("upper(`k`)", "k"), ("`n`", "n"))
     assert query.source is not None
     assert query.source.absent == ()
+
+
+def test_aliases_that_double_each_other_are_refused() -> None:
+    items = ["sum(x) AS a0", *(f"a{n} + a{n} AS a{n + 1}" for n in range(40))]
+    with pytest.raises(QueryError, match="over 2,000 parts: compute them in a subquery"):
+        parse_query(f"SELECT {', '.join(items)} FROM t GROUP BY window(ts, '1 hour')")

@@ -14,6 +14,10 @@ from weft.query.sql.tokens.casts import casts_spelled_out
         ("SELECT t.a::int", "SELECT CAST(t.a AS int)"),
         ("SELECT '5'::int, `a b`::int", "SELECT CAST('5' AS int), CAST(`a b` AS int)"),
         ("SELECT a::int::string", "SELECT CAST(CAST(a AS int) AS string)"),
+        (
+            "SELECT -a::double precision::decimal(8, 2)[1]::text",
+            "SELECT -CAST(CAST(CAST(a AS double precision) AS decimal(8, 2))[1] AS text)",
+        ),
         ("SELECT f(a::int)::string", "SELECT CAST(f(CAST(a AS int)) AS string)"),
         ("SELECT m['k'][0]::int", "SELECT CAST(m['k'][0] AS int)"),
         ("WHERE (a + b)::decimal(8, 2) > 1", "WHERE CAST((a + b) AS decimal(8, 2)) > 1"),

@@ -8,11 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from weft.errors import QueryError
 from weft.query.calls import is_aggregate
 from weft.query.names import quoted_name
 from weft.query.sql.select.nodes import split_alias, unquoted
 from weft.query.sql.select.select import Select
+from weft.query.syntax.lexer import place
 from weft.query.syntax.tree import Lambda, Name, Node, Op, rebuild, walk
+
+_MOST = 2_000
+"""Most parts of expressions that are copied to where their aliases are used. `a + a AS b` doubles
+what its alias stands for, so a short text could otherwise make an expression of any size."""
+_TOO_LARGE = (
+    f"aliases that use each other stand for over {_MOST:,} parts: compute them in a subquery"
+)
 
 
 def lateral_aliases(select: Select) -> Select:
@@ -22,16 +31,22 @@ def lateral_aliases(select: Select) -> Select:
     """
     columns = set(_columns(select))
     known: dict[str, Node] = {}
+    sizes: dict[str, int] = {}
     used: dict[str, None] = {}
+    copied = 0
 
     def spelled(node: Node) -> Node:
+        nonlocal copied
         if is_aggregate(node) or isinstance(node, Lambda):
             return node
         if isinstance(node, Name) and len(node.parts) == 1:
-            meant = known.get(unquoted(node.parts[0]).casefold())
-            if meant is not None:
-                used[unquoted(node.parts[0]).casefold()] = None
-                return meant
+            alias = unquoted(node.parts[0]).casefold()
+            if alias in known:
+                copied += sizes[alias]
+                if copied > _MOST:
+                    raise QueryError(place(select.sql, node.at, _TOO_LARGE))
+                used[alias] = None
+                return known[alias]
         return rebuild(node, spelled)
 
     items: list[Node] = []
@@ -48,6 +63,7 @@ def lateral_aliases(select: Select) -> Select:
         elif alias.casefold() not in columns:
             plain = isinstance(made, Name)
             known[alias.casefold()] = made if plain else Op("PAREN", (made,), at=made.at)
+            sizes[alias.casefold()] = sum(1 for _ in walk(made))
     return replace(select, items=tuple(items), absent=tuple(dict.fromkeys((*select.absent, *used))))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weft.query.sql.tokens.edits import Edit, edited
 from weft.query.sql.tokens.elements import operand
 from weft.query.syntax.lexer import Token, closed, tokenize
 
@@ -16,28 +17,29 @@ def casts_spelled_out(sql: str) -> str:
     >>> casts_spelled_out("SELECT ts::date AS d, (a + b)::decimal(8, 2) / -c::int FROM t")
     'SELECT CAST(ts AS date) AS d, CAST((a + b) AS decimal(8, 2)) / -CAST(c AS int) FROM t'
     """
-    at = 0
-    while True:
-        tokens = tokenize(sql)
-        places = [i for i, token in enumerate(tokens) if token.text == "::" and token.start >= at]
-        if not places:
-            return sql
-        index = places[0]
-        at = tokens[index].end
+    tokens = tokenize(sql)
+    edits: list[Edit] = []
+    types: dict[int, int] = {}
+    """Where the value of a cast begins, by the places of the tokens of its type."""
+    for index, token in enumerate(tokens):
+        if token.text != "::":
+            continue
         begin = operand(tokens, index - 1) if index else None
         end = index + 1
-        if begin is None or end >= len(tokens) or tokens[end].kind != "name":
+        if begin is None or begin < 0 or end >= len(tokens) or tokens[end].kind != "name":
             continue
+        begin = types.get(begin, begin)  # a::int::text
         after = tokens[end + 1].text if end + 1 < len(tokens) else ""
         if after == "<":  # array<int>
             continue
         end = _type_end(tokens, closed(tokens, end + 1) if after == "(" else end)
         if end >= len(tokens):
             continue
-        value = sql[tokens[begin].start : tokens[index - 1].end]
         type_ = sql[tokens[index + 1].start : tokens[end].end]
-        sql = f"{sql[: tokens[begin].start]}CAST({value} AS {type_}){sql[tokens[end].end :]}"
-        at = tokens[begin].start
+        edits.append((tokens[begin].start, tokens[begin].start, "CAST("))
+        edits.append((tokens[index - 1].end, tokens[end].end, f" AS {type_})"))
+        types |= dict.fromkeys(range(index, end + 1), begin)
+    return edited(sql, edits)
 
 
 def _type_end(tokens: Sequence[Token], end: int) -> int:

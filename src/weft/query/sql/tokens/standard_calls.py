@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from weft.query.sql.tokens.edits import Edit, edited
 from weft.query.sql.tokens.over import level
 from weft.query.syntax.lexer import Token, closed, tokenize
 
@@ -22,10 +23,10 @@ def calls_spelled_out(sql: str) -> str:
     "SELECT substring(a, 2, n), position('x', lower(b)) FROM t"
     """
     tokens = tokenize(sql)
-    for index in reversed(range(len(tokens) - 1)):
+    edits: list[Edit] = []
+    for index in range(len(tokens) - 1):
         if _is_needless(tokens, index):
-            sql = f"{sql[: tokens[index].start]}{sql[tokens[index + 1].start :]}"
-            tokens = tokenize(sql)
+            edits.append((tokens[index].start, tokens[index + 1].start, ""))
             continue
         words = _WORDS.get(tokens[index].word, ())
         if not words or tokens[index + 1].text != "(" or (index and tokens[index - 1].text == "."):
@@ -35,10 +36,9 @@ def calls_spelled_out(sql: str) -> str:
         inside = tokens[begin:end]
         if end >= len(tokens) or any(token.word in ("SELECT", "DISTINCT") for token in inside):
             continue
-        for at in reversed([begin + i for i in level(inside) if inside[i].word in words]):
-            sql = f"{sql[: tokens[at - 1].end]}, {sql[tokens[at + 1].start :]}"
-        tokens = tokenize(sql)
-    return sql
+        for at in (begin + i for i in level(inside) if inside[i].word in words):
+            edits.append((tokens[at - 1].end, tokens[at + 1].start, ", "))
+    return edited(sql, edits)
 
 
 def _is_needless(tokens: Sequence[Token], index: int) -> bool:
