@@ -142,3 +142,41 @@ def test_answers_do_not_depend_on_it(spark: SparkSession, folder: Path, scans: l
             loom.add(query)
         assert loom.verify()
     assert scans == []
+
+
+def test_plain_columns_as_keys_need_no_job_of_spark(
+    spark: SparkSession, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    df = spark.read.parquet(str(folder))
+
+    def hourly(name: str, by: list[str], where: str | None = None) -> Query:
+        return Query(name, aggs={"s": "sum(v)"}, window=Window(range="1 hour"), by=by, where=where)
+
+    every, some = hourly("e", ["k", "few"]), hourly("f", ["k", "few"], "v > 0.5")
+    queries = [QUERIES[0], every]
+    axis = Loom(df, time="ts").axis
+    keysets = [tuple(key.expression for key in query.keys) for query in queries]
+    right = statistics._counted(df, axis, queries, [*dict.fromkeys(keysets)])
+    with monkeypatch.context() as without:
+        for way in ("_counted", "_estimated"):
+            without.setattr(statistics, way, lambda *_: pytest.fail("Spark was asked"))
+        found = measure(df, axis, [*queries, some])
+    assert (found.rows, found.first, found.last) == (right.rows, right.first, right.last)
+    assert found.statistics.groups_of(frozenset({"k"})) == pytest.approx(3000, rel=0.25)
+    assert found.statistics.groups_of(frozenset({"k", "few"})) == pytest.approx(12_000, rel=0.25)
+    asked: list[DataFrame] = []
+    monkeypatch.setattr(statistics, "_counted", lambda df, *_: asked.append(df))
+    measure(df, axis, [some])  # groups of some rows only
+    measure(df, axis, [hourly("g", ["k % 10 AS digit"])])
+    assert len(asked) == 2
+
+
+def test_keys_that_are_in_names_of_folders_are_counted_by_spark(
+    spark: SparkSession, folder: Path, tmp_path: Path
+) -> None:
+    out = str(tmp_path / "parted")
+    spark.read.parquet(str(folder)).write.partitionBy("few").parquet(out)
+    df = spark.read.parquet(out)
+    queries = [Query("a", aggs={"n": "count(*)"}, window=Window(range="1 hour"), by=["few"])]
+    found = measure(df, Loom(df, time="ts").axis, queries)
+    assert found.statistics.groups_of(frozenset({"few"})) == 4

@@ -1,9 +1,10 @@
-"""Statistics of a frame from the footers of its Parquet files, without a scan."""
+"""Statistics of a frame from its Parquet files: footers and first rows, without Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,8 @@ class Footers:
     size: float
     first: int
     last: int
+    files: tuple[str, ...] = ()
+    """The files whose footers were read."""
 
 
 def has_rows_of_files(df: DataFrame) -> bool:
@@ -44,7 +47,7 @@ def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
     The time is assumed to be the files' column of that name. If the frame computes a different
     column of that name, only the plan's cost estimates are affected.
     """
-    files = df.inputFiles()
+    files = sorted(df.inputFiles())  # Spark returns them in any order
     if not files or not all(f.startswith("file:") and f.endswith(".parquet") for f in files):
         return None
     chosen = evenly(len(files), FILES)
@@ -57,7 +60,29 @@ def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
     if not known:
         return None
     share = len(chosen) / len(files)
-    return Footers(sum(rows) / share, sum(size) / share, min(known), max(known))
+    looked = tuple(files[number] for number in chosen)
+    return Footers(sum(rows) / share, sum(size) / share, min(known), max(known), looked)
+
+
+def first_rows(files: Sequence[str], columns: Sequence[str], most: int) -> pa.Table | None:
+    """Some columns of the first rows of each file, `most` in all; None if Arrow cannot group them.
+
+    Columns of partitions are in the names of folders instead of the files.
+    """
+    found: list[pa.RecordBatch] = []
+    try:
+        for file in files:
+            system, path = locate(file)
+            with system.open_input_file(path) as opened:
+                read = pq.ParquetFile(opened, coerce_int96_timestamp_unit="us")
+                kinds = {field.name: field.type for field in read.schema_arrow}
+                if any(name not in kinds or pa.types.is_nested(kinds[name]) for name in columns):
+                    return None
+                each = max(1, most // len(files))
+                found += islice(read.iter_batches(each, columns=list(columns)), 1)
+        return pa.concat_tables([pa.Table.from_batches([batch]) for batch in found])
+    except (OSError, pa.ArrowException):  # also if types differ from file to file
+        return None
 
 
 def evenly(count: int, most: int) -> list[int]:

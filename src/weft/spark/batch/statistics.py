@@ -14,8 +14,11 @@ from weft.plan.cost import Statistics
 from weft.plan.time_axis import TimeAxis
 from weft.query.duration import MICROSECONDS
 from weft.query.query import Query
+from weft.query.sql.select.nodes import unquoted
+from weft.query.syntax.reader import read_expression
+from weft.query.syntax.tree import Name
 from weft.spark.batch.choice import is_nested
-from weft.spark.batch.footers import Footers, footers, has_rows_of_files
+from weft.spark.batch.footers import Footers, first_rows, footers, has_rows_of_files
 from weft.spark.batch.fragments import FRAGMENT, fragment_plan, with_fragments
 
 Int64 = npt.NDArray[np.int64]
@@ -51,18 +54,19 @@ class Measured:
 def measure(df: DataFrame, axis: TimeAxis, queries: Sequence[Query]) -> Measured:
     """Measure the rows, their time span, the groups of every set of keys, and the fragments.
 
-    Large local Parquet files are not scanned: rows and times come from their footers, the rest is
-    estimated from the first rows. Other frames are scanned once; fragments are counted in the first
-    rows only.
+    Of local Parquet files, rows and times come from the footers, and groups are estimated from the
+    first rows, which Arrow reads if the keys are columns of the files, and otherwise Spark, if the
+    files are large. Other frames are scanned once; fragments are counted in the first rows only.
     """
     keysets = list(dict.fromkeys(tuple(key.expression for key in q.keys) for q in queries))
     keysets = [keys for keys in keysets if keys]
     if hasattr(df, "_jdf") and has_rows_of_files(df):  # not available on Spark Connect
         told = footers(df, axis)
-        if told is not None and told.size >= LARGE:
+        found = None if told is None else _of_files(axis, queries, keysets, told)
+        if found is None and told is not None and told.size >= LARGE:
             found = _estimated(df, axis, queries, keysets, told)
-            if found is not None:
-                return found
+        if found is not None:
+            return found
     return _counted(df, axis, queries, keysets)
 
 
@@ -84,6 +88,34 @@ def _counted(
     groups = [float(row[f"g{i}"]) for i in range(len(keysets))]
     fragments = _fragments(df, queries)
     return _measured(axis, row["n"], row["low"], row["high"], keysets, groups, fragments)
+
+
+def _of_files(
+    axis: TimeAxis,
+    queries: Sequence[Query],
+    keysets: Sequence[tuple[str, ...]],
+    told: Footers,
+) -> Measured | None:
+    """Estimate without Spark, whose first job takes seconds; None if that takes expressions."""
+    predicates = {query.predicate for query in queries}
+    every = {tuple(k.expression for k in q.keys) for q in queries if q.predicate is None}
+    columns: dict[str, str] = {}
+    for key in dict.fromkeys(key for keys in keysets for key in keys):
+        node = read_expression(key)
+        if not isinstance(node, Name) or len(node.parts) > 1:
+            return None
+        columns[key] = unquoted(node.parts[0])
+    if len(predicates) > 2 or not every.issuperset(keysets):
+        return None
+    groups: list[float] = []
+    if columns:
+        looked = first_rows(told.files, [*dict.fromkeys(columns.values())], _LOOKED)
+        if looked is None:
+            return None
+        for keys in keysets:
+            counted = looked.group_by([columns[key] for key in keys]).aggregate([([], "count_all")])
+            groups.append(estimated_groups(counted["count_all"].to_numpy(), told.rows))
+    return _measured(axis, round(told.rows), told.first, told.last, keysets, groups, None)
 
 
 def _estimated(
@@ -112,14 +144,24 @@ def _estimated(
 
 
 def distinct(sample: Int64, rows: int) -> float:
-    """The distinct values in `rows` rows, estimated from a sample (Chao's estimate); 0 is ignored.
-
-    The number of values that occur once in the sample indicates how many were not sampled.
+    """The distinct values in `rows` rows, estimated from a sample; 0 is ignored.
 
     >>> distinct(np.array([1, 1, 2, 2, 3, 3, 0]), 1000), distinct(np.array([1, 2, 3, 4, 4]), 1000)
     (3.0, 5.5)
     """
-    _, counts = np.unique(sample[sample != _NOBODY], return_counts=True)
+    return estimated_groups(np.unique(sample[sample != _NOBODY], return_counts=True)[1], rows)
+
+
+def estimated_groups(counts: Int64, rows: float) -> float:
+    """The groups in `rows` rows, given how often each occurs in a sample (Chao's estimate).
+
+    The number of groups that occur once in the sample indicates how many were not sampled.
+
+    >>> estimated_groups(np.array([1, 1, 1, 2]), 1000), estimated_groups(np.array([1, 1, 1, 2]), 5)
+    (5.5, 4.0)
+    """
+    if counts.sum() >= rows:
+        return float(counts.size)
     once, twice = int((counts == 1).sum()), int((counts == 2).sum())
     return float(min(rows, counts.size + once * (once - 1) / (2 * (twice + 1))))
 
