@@ -80,6 +80,7 @@ FOLDERS = {
         "churn",
         "sessions",
         "stream",
+        "overheads",
         "training",
         "asof",
         "backfill",

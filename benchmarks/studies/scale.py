@@ -140,7 +140,12 @@ class Place:
 
 def trial(**options: Any) -> tuple[dict[str, Any], int]:
     """A trial's results and its peak memory."""
-    command = [sys.executable, "-m", "benchmarks.studies.scale_trial", json.dumps(options)]
+    return trial_of("benchmarks.studies.scale_trial", **options)
+
+
+def trial_of(module: str, **options: Any) -> tuple[dict[str, Any], int]:
+    """The results of a module that takes options as JSON and prints JSON; and its peak memory."""
+    command = [sys.executable, "-m", module, json.dumps(options)]
     process = subprocess.Popen(
         command, cwd=ROOT, env=os.environ | {"TZ": "UTC"}, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True,

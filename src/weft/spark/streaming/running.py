@@ -23,6 +23,7 @@ from weft.sinks import Sink
 from weft.sinks.contract import SinkQuery
 from weft.spark.instants import At
 from weft.spark.streaming.as_of import Asked, StateReader
+from weft.spark.streaming.compile import Compiled
 from weft.spark.streaming.delivery import Delivery
 from weft.spark.streaming.history import check_history, write_history
 from weft.spark.streaming.lost_rows import LostRows
@@ -72,6 +73,7 @@ class Running:
         hide: Callable[[str], str] = redact,
         watchers: Callable[[Running], Sequence[Watcher]] = lambda running: (),
         lost: LostRows | None = None,
+        compiled: Compiled | None = None,
     ) -> None:
         self.df, self.axis, self.sink, self.checkpoint = df, axis, sink, checkpoint
         self.trigger, self.adaptive, self._hide = trigger, adaptive, hide
@@ -88,7 +90,13 @@ class Running:
         self._server: MetricsServer | None = None
         self._adapter = Adapter()
         self._versions = Versions(
-            df, axis, sink, checkpoint=checkpoint, offer=offer, catalogue=catalogue
+            df,
+            axis,
+            sink,
+            checkpoint=checkpoint,
+            offer=offer,
+            catalogue=catalogue,
+            compiled=compiled,
         )
         pausing = threading.Event()
         self._delivery = Delivery(self._versions, checkpoint, self.guard, pausing, lost)

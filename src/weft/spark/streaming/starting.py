@@ -169,6 +169,7 @@ def start(
         check_delivers_late(catalogue)
         lost = LostRows(df, axis, guard, checkpoint, late_to)
     target = ParquetSink(sink) if isinstance(sink, str) else sink
+    compiled = None
     if catalogue is not written:
         # Raises for an invalid query, so that a checkpoint never has one that cannot run.
         compiled = compile_catalogue(catalogue, df, axis, Menu.of(df, axis, offer))
@@ -177,7 +178,7 @@ def start(
         waiting = [entry.query.name for entry in catalogue.entries if entry.waiting]
         if waiting and history is not None:
             places = write_history(history, axis, catalogue, compiled, checkpoint, waiting)
-            catalogue = with_history(catalogue, places, progress)
+            catalogue, compiled = with_history(catalogue, places, progress), None
         files.write(catalogue)
     lineage = None if openlineage is None else transport(openlineage)
 
@@ -204,6 +205,7 @@ def start(
             hide=hide,
             watchers=watchers,
             lost=lost,
+            compiled=compiled,
         )
     except Exception:
         if lineage is not None:

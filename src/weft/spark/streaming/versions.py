@@ -56,13 +56,15 @@ class Versions:
         checkpoint: str,
         offer: Sequence[str],
         catalogue: Catalogue,
+        compiled: Compiled | None = None,
     ) -> None:
         self.df, self.axis, self.sink, self.offer = df, axis, sink, tuple(offer)
         self.files, self.deployment = CatalogueFiles(checkpoint), Deployment(checkpoint)
         self._commits = Folder(checkpoint).sub("commits")
         """The folder with Spark's commit file for every finished micro-batch."""
-        menu = Menu.of(df, axis, self.offer)
-        self.now = self.past = Version(catalogue, compile_catalogue(catalogue, df, axis, menu))
+        if compiled is None:
+            compiled = compile_catalogue(catalogue, df, axis, Menu.of(df, axis, self.offer))
+        self.now = self.past = Version(catalogue, compiled)
 
     @property
     def spark(self) -> SparkSession:
