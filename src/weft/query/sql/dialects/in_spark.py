@@ -23,6 +23,7 @@ from weft.query.sql.dialects.table_window import TableWindow
 from weft.query.sql.select.lengths import constant, read_length
 from weft.query.sql.select.nodes import unquoted
 from weft.query.sql.tokens.blocks import Block, blocks
+from weft.query.sql.tokens.edits import Rewriting
 from weft.query.sql.tokens.over import aliased, level, split
 from weft.query.syntax.lexer import Token, closed, place, tokenize
 from weft.query.syntax.tree import Literal
@@ -327,19 +328,22 @@ def calls_in_spark(
 ) -> str:
     """Rewrite all calls of one function in a statement, from the last to the first."""
     tokens = tokenize(sql)
+    made = Rewriting(sql)
     for index in reversed(range(len(tokens) - 1)):
         if tokens[index].kind == "name" and tokens[index].word == name:
             before = tokens[index - 1].text if index else ""
             if tokens[index + 1].text != "(" or before == ".":
                 continue
             closing = closed(tokens, index + 1)
+            if closing >= len(tokens):
+                reason = f"the parenthesis after {tokens[index].text} is not closed"
+                raise QueryError(place(sql, tokens[index + 1].start, reason))
             inside = split(tokens[index + 2 : closing])
-            arguments = [sql[some[0].start : some[-1].end] for some in inside if some]
+            arguments = [made.text(some[0].start, some[-1].end) for some in inside if some]
             if len(arguments) < at_least:
                 continue
-            sql = f"{sql[: tokens[index].start]}{written(arguments)}{sql[tokens[closing].end :]}"
-            tokens = tokenize(sql)
-    return sql
+            made.replace(tokens[index].start, tokens[closing].end, written(arguments))
+    return made.whole
 
 
 def without(sql: str, *words: str, after: int = 0) -> str:

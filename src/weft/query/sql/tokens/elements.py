@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from weft.errors import QueryError
+from weft.query.sql.tokens.edits import Edit, edited
 from weft.query.syntax.lexer import Token, tokenize
 
 
@@ -19,19 +21,21 @@ def elements_in_spark(sql: str) -> str:
     "SELECT try_element_at(a.tags, 1), try_element_at(f(b), try_element_at(c, 2)), m['k']"
     """
     tokens = tokenize(sql)
-    for index in reversed(range(1, len(tokens))):
+    edits: list[Edit] = []
+    for index in range(1, len(tokens)):
         begin = _operand(tokens, index - 1) if tokens[index].text == "[" else None
         if begin is None:
             continue
         end = _matching(tokens, index, 1)
         inside = tokens[index + 1 : end]
-        if end >= len(tokens) or not inside or inside[0].kind == "string":
+        if end >= len(tokens) or not inside:
             continue
-        array = sql[tokens[begin].start : tokens[index - 1].end]
-        made = f"try_element_at({array}, {sql[inside[0].start : inside[-1].end]})"
-        sql = f"{sql[: tokens[begin].start]}{made}{sql[tokens[end].end :]}"
-        tokens = tokenize(sql)
-    return sql
+        if inside[0].kind == "string" and "[" not in [token.text for token in inside[1:2]]:
+            continue  # the key of a map
+        edits.append((tokens[begin].start, tokens[begin].start, "try_element_at("))
+        edits.append((tokens[index - 1].end, inside[0].start, ", "))
+        edits.append((inside[-1].end, tokens[end].end, ")"))
+    return edited(sql, edits)
 
 
 def literals_in_spark(sql: str) -> str:
@@ -41,15 +45,14 @@ def literals_in_spark(sql: str) -> str:
     "SELECT array(1, array(2)[1]), map('a', 1)['a'], array FROM t"
     """
     tokens = tokenize(sql)
-    for index in reversed(range(len(tokens) - 1)):
-        word, opening = tokens[index], tokens[index + 1]
-        end = _matching(tokens, index + 1, 1)
-        if word.word in ("ARRAY", "MAP") and opening.text == "[" and end < len(tokens):
-            inside = sql[opening.end : tokens[end].start]
-            call = f"{word.text.lower()}({inside})"
-            sql = f"{sql[: word.start]}{call}{sql[tokens[end].end :]}"
-            tokens = tokenize(sql)
-    return sql
+    edits: list[Edit] = []
+    for index, (word, opening) in enumerate(pairwise(tokens)):
+        if word.word in ("ARRAY", "MAP") and opening.text == "[":
+            end = _matching(tokens, index + 1, 1)
+            if end < len(tokens):
+                edits.append((word.start, opening.end, f"{word.text.lower()}("))
+                edits.append((tokens[end].start, tokens[end].end, ")"))
+    return edited(sql, edits)
 
 
 def _operand(tokens: Sequence[Token], last: int) -> int | None:
