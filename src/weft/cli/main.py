@@ -31,7 +31,7 @@ COMMANDS = {
 }
 EXIT = {
     0: "success",
-    1: "answers differ, or a check failed",
+    1: "answers differ, a check failed, or a query of `weft run` failed",
     2: "the request cannot be carried out: an error in the job, the data or the set-up",
     70: "a bug in weft",
     130: "interrupted",

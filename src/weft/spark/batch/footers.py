@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame
 
 from weft.plan.time_axis import TimeAxis
@@ -32,11 +33,19 @@ class Footers:
 
 
 def has_rows_of_files(df: DataFrame) -> bool:
-    """Whether a frame has exactly the rows of one relation."""
+    """Whether a frame has exactly the rows of one relation that Spark reads from Parquet files.
+
+    The names of files do not say that: another format may be asked for, and fail.
+    """
     plan = df._jdf.queryExecution().optimizedPlan()
     while plan.nodeName() == "Project":
         plan = plan.children().head()
-    return str(plan.nodeName()).startswith(("LogicalRelation", "Relation"))
+    if not str(plan.nodeName()).startswith(("LogicalRelation", "Relation")):
+        return False
+    try:
+        return str(plan.relation().fileFormat().toString()) == "Parquet"
+    except Py4JError:  # a relation of another kind
+        return False
 
 
 def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
