@@ -19,6 +19,7 @@ from weft.spark.loom import Loom
 
 ROWS = 60_000
 START = 1_700_000_000_000_000
+COUNT = {"n": "count(*)"}
 QUERIES = [
     Query("a", aggs={"n": "count(*)"}, window=Window(range="1 minute"), by=["k"]),
     Query("b", aggs={"s": "sum(v)"}, window=Window(range="5 minutes"), by=["k", "few"],
@@ -180,3 +181,31 @@ def test_keys_that_are_in_names_of_folders_are_counted_by_spark(
     queries = [Query("a", aggs={"n": "count(*)"}, window=Window(range="1 hour"), by=["few"])]
     found = measure(df, Loom(df, time="ts").axis, queries)
     assert found.statistics.groups_of(frozenset({"few"})) == 4
+
+
+def test_categories_and_structs_before_the_time_are_read(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number, letters in enumerate((["a", "b"], ["c", "a"])):
+        table = pa.table(
+            {
+                "s": [{"x": -(2**62), "y": 1}, {"x": 2**62, "y": 2}],
+                "ts": pa.array([START, START + 10**6], pa.timestamp("us", "UTC")),
+                "k": pa.array(letters).dictionary_encode(),
+            }
+        )
+        pq.write_table(table, tmp_path / f"{number}.parquet")
+    df = spark.read.parquet(str(tmp_path))
+    queries = [Query("a", aggs={"n": "count(*)"}, window=Window(range="1 hour"), by=["k"])]
+    monkeypatch.setattr(statistics, "_counted", lambda *_: pytest.fail("Spark was asked"))
+    found = measure(df, Loom(df, time="ts").axis, queries)
+    assert (found.rows, found.first, found.last) == (4, START, START + 10**6)
+    assert found.statistics.groups_of(frozenset({"k"})) == 3
+
+
+def test_another_format_is_not_looked_at_as_parquet(
+    spark: SparkSession, folder: Path, scans: list
+) -> None:
+    df = spark.read.schema("ts timestamp").csv(str(folder))
+    measure(df, Loom(df, time="ts").axis, [Query("a", aggs=COUNT, window=Window(range="1 hour"))])
+    assert len(scans) == 1

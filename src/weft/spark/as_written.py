@@ -27,7 +27,7 @@ _using: dict[str, tuple[int, str | None]] = {}
 @contextmanager
 def as_written(spark: SparkSession) -> Iterator[None]:
     """SQL is parsed without substitution inside this context; nestable and thread-safe."""
-    session = _identity(spark)
+    session = session_identity(spark)
     with _lock:
         inside, before = _using.get(session, (0, None))
         if inside == 0:
@@ -81,7 +81,7 @@ def _switch_off(spark: SparkSession) -> None:
         )
 
 
-def _identity(spark: SparkSession) -> str:
+def session_identity(spark: SparkSession) -> str:
     """The identity of a session; Python may have several objects for one session."""
     if hasattr(spark, "_jsparkSession"):
         return str(spark._jsparkSession.sessionUUID())

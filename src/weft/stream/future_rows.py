@@ -70,15 +70,19 @@ class Guard:
         """The latest time of a row that is accepted, in microseconds; None for any."""
         return None if self.limit is None else max(clock, self.floor) + self.limit
 
-    def condition(self, units: str) -> str:
+    def condition(self, units: str, *, rounded: bool = False) -> str:
         """SQL that is true for rows to set aside; `units` is SQL of a row's time as a long.
 
         Spark puts the clock into its generated code, which it then compiles again for every
-        micro-batch; code that handles every row uses `latest` instead.
+        micro-batch. So code that handles every row uses `latest`, or a `rounded` clock: up to a
+        thousandth of the limit late, never early.
         """
         if self.limit is None:
             return "false"
         clock = f"greatest(unix_micros(current_timestamp()), {self.floor}L)"
+        if rounded:
+            step = max(1, self.limit // 1000)
+            clock = f"({clock} + {step - 1}L) DIV {step}L * {step}L"
         return f"{units} > {clock} + {self.limit}L"
 
     def check_clock(self, now: int, latest: int | None) -> None:

@@ -49,7 +49,14 @@ class Model:
     def _close(self, place: tuple[int, str | None], service: QueryWindows) -> None:
         kept, gap, maximum = [], service.range, service.maximum
         before = self.checked.get(place)
-        for start, session in chain(self.open[place], gap, maximum, before):
+        found = chain(self.open[place], gap, maximum, before)
+        if before is not None and any(
+            start == before // maximum * maximum + maximum
+            and min(session[-1][0] + gap, cap(start, maximum)) <= self.watermark
+            for start, session in found
+        ):
+            del self.checked[place]  # the session that began at the check is answered
+        for start, session in found:
             last = session[-1][0]
             end = min(last + gap, cap(start, maximum))
             if end <= self.watermark:
@@ -298,3 +305,12 @@ def test_closed_and_open_sessions_are_those_of_a_batch_if_no_row_is_late(
             got = [answer for answer in stream.answers if answer[0] == service.query]
             got += still_open(stream, service.query)
             assert sorted(got, key=repr) == sorted(expected, key=repr)
+
+
+def test_a_late_row_does_not_begin_at_a_check_whose_session_is_answered() -> None:
+    stream = Stream(program([sessions(1, 5, maximum=10)], buckets=1), 0)
+    first = [(0, "a", 1), (4, "a", 1), (9, "a", 1), (10, "a", 1)]
+    for rows in (first, [(15, "b", 1)], [], [(12, "a", 1)], [(60, "b", 1)], []):
+        stream.run(rows)
+    bounds = [(start, end) for _, start, end, key, *_ in stream.answers if key == "a"]
+    assert bounds == [(0, 10), (10, 15), (12, 17)]

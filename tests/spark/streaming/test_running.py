@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -159,3 +160,25 @@ def test_a_checkpoint_refuses_what_does_not_fit_it(spark, feed, tmp_path):
         start(stream, AXIS, sink, watermark="2 minutes", **given)
     with pytest.raises(CheckpointError, match="output_mode='update'"):
         start(stream, AXIS, sink, output_mode="update", **given)
+
+
+def test_it_is_stopped_while_another_thread_waits_for_its_end(spark, feed, tmp_path):
+    feed.minutes(0, 10)
+    loom = Loom(feed.stream(spark), time="ts", watermark="5 minutes")
+    loom.add(FIVE)
+    running = loom.start(str(tmp_path / "out"), checkpoint=str(tmp_path / "ck"))
+    wait_for(lambda: running.progress.batch >= 0)
+    waited: list[object] = []
+
+    def wait() -> None:
+        try:
+            waited.append(running.await_termination(60))
+        except Exception as error:
+            waited.append(error)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(0.3)
+    running.stop()
+    waiting.join(60)
+    assert waited == [True]

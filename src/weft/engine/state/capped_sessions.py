@@ -79,6 +79,9 @@ class CappedSessions(OpenSessions):
         yield from self._closed(table, rows, sessions, is_closed)
         goes_on = is_closed & (ending_check(sessions.starts, self.maximum) <= latest + self.gap)
         owner = group[rows[sessions.first]]
+        # Once the session that began at a check is answered, no later row begins there.
+        check = checked - checked % self.maximum + self.maximum
+        checked[owner[is_closed & (sessions.starts == check[owner])]] = -FAR
         np.maximum.at(checked, owner[goes_on], latest[goes_on])
         check = checked - checked % self.maximum + self.maximum
         going = np.zeros(len(checked), dtype=np.bool_)

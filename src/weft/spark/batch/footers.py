@@ -62,7 +62,7 @@ def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
     chosen = evenly(len(files), FILES)
     try:
         found = [_look(files[number], axis) for number in chosen]
-    except (OSError, pa.ArrowException):  # Arrow cannot read it, but Spark may
+    except (OSError, ValueError, OverflowError, pa.ArrowException):  # but Spark may read it
         return None
     rows, size, times = zip(*found, strict=True)
     known = [time for some in times for time in some]
@@ -89,9 +89,16 @@ def first_rows(files: Sequence[str], columns: Sequence[str], most: int) -> pa.Ta
                     return None
                 each = max(1, most // len(files))
                 found += islice(read.iter_batches(each, columns=list(columns)), 1)
-        return pa.concat_tables([pa.Table.from_batches([batch]) for batch in found])
+        tables = [_decoded(pa.Table.from_batches([batch])) for batch in found]
+        return pa.concat_tables(tables)
     except (OSError, pa.ArrowException):  # also if types differ from file to file
         return None
+
+
+def _decoded(table: pa.Table) -> pa.Table:
+    """A table without dictionaries (pandas' categories), which may differ from file to file."""
+    kinds = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in table.schema]
+    return table.cast(pa.schema(zip(table.column_names, kinds, strict=True)))
 
 
 def evenly(count: int, most: int) -> list[int]:
@@ -119,11 +126,10 @@ def _times(file: pq.ParquetFile, axis: TimeAxis) -> Iterator[int]:
     if axis.column not in file.schema_arrow.names:
         return
     kind = file.schema_arrow.field(axis.column).type
-    place = file.schema_arrow.names.index(axis.column)
-    told = [
-        group.column(place).statistics
-        for group in map(file.metadata.row_group, range(file.num_row_groups))
-    ]
+    groups = [file.metadata.row_group(number) for number in range(file.num_row_groups)]
+    # A struct is several columns of the file.
+    paths = [file.schema.column(at).path for at in range(len(file.schema))]
+    told = [group.column(paths.index(axis.column)).statistics for group in groups]
     if told and all(one is not None and one.has_min_max for one in told):
         yield from _units(pa.array([t for one in told for t in (one.min, one.max)], kind))
         return

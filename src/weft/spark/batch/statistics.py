@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -112,10 +113,23 @@ def _of_files(
         looked = first_rows(told.files, [*dict.fromkeys(columns.values())], _LOOKED)
         if looked is None:
             return None
-        for keys in keysets:
-            counted = looked.group_by([columns[key] for key in keys]).aggregate([([], "count_all")])
-            groups.append(estimated_groups(counted["count_all"].to_numpy(), told.rows))
+        try:
+            counts = [group_counts(looked, [columns[key] for key in keys]) for keys in keysets]
+        except pa.ArrowException:  # a type that Arrow does not group by
+            return None
+        groups = [estimated_groups(some, told.rows) for some in counts]
     return _measured(axis, round(told.rows), told.first, told.last, keysets, groups, None)
+
+
+def group_counts(table: pa.Table, columns: Sequence[str]) -> Int64:
+    """How often each combination of values occurs.
+
+    >>> sorted(group_counts(pa.table({"a": [1, 1, None]}), ["a"]).tolist())
+    [1, 2]
+    """
+    counted = table.group_by(list(columns)).aggregate([([], "count_all")])
+    found: Int64 = counted["count_all"].to_numpy()
+    return found
 
 
 def _estimated(

@@ -6,11 +6,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 
 from py4j.protocol import Py4JError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from weft.spark.as_written import session_identity
 from weft.spark.streaming.checkpoint_files import file_settings
 from weft.stream.trigger import Trigger
 
@@ -31,6 +33,8 @@ _CONF = {
     "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
 }
 _NO_EMPTY = {"spark.sql.streaming.noDataMicroBatches.enabled": "false"}
+_LAUNCHING = threading.Lock()
+"""Held while a stream starts: it changes settings of its session, which others may start in too."""
 _SOURCES = 5.0
 """Seconds that Spark may take to create the sources of a stream."""
 # With any smaller limit, Spark computes the size of the Arrow batch after every row, which takes
@@ -56,10 +60,23 @@ def launch(
     """
     wanted = {**_CONF, "spark.sql.shuffle.partitions": str(partitions)}
     wanted |= (_UNBOUND if narrow else {}) | (_NO_EMPTY if eager else {})
-    files = file_settings(source.sparkSession, checkpoint)
+    with _LAUNCHING:
+        files = file_settings(source.sparkSession, checkpoint)
+        return _launched(frame, source, deliver, checkpoint, trigger, wanted, files)
+
+
+def _launched(
+    frame: Callable[[], DataFrame],
+    source: DataFrame,
+    deliver: Callable[[DataFrame, int], None],
+    checkpoint: str,
+    trigger: Trigger,
+    wanted: Mapping[str, str],
+    files: Mapping[str, str],
+) -> StreamingQuery:
     # The stream runs in a copy of the session that is made when it starts. But its sources, which
     # write logs, use the settings of the session itself, and are created slightly later.
-    with settings(source.sparkSession, wanted | files):
+    with settings(source.sparkSession, {**wanted, **files}):
         writer = frame().writeStream.foreachBatch(deliver)
         writer = writer.option("checkpointLocation", checkpoint)
         query = writer.trigger(**dict(trigger.options)).start()
@@ -79,19 +96,45 @@ def _await_sources(query: StreamingQuery) -> None:
 
 @contextmanager
 def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
-    """Change some settings of a session within this context, and restore them afterwards."""
-    conf = spark.conf
-    before: dict[str, str | None] = {name: conf.get(name, None) for name in wanted}
-    for name, setting in wanted.items():
-        conf.set(name, setting)
+    """Change some settings of a session within this context, and restore them afterwards.
+
+    Contexts of several threads may overlap: the last one restores what was before the first.
+    """
+    own = object()
+    with _CHANGING:
+        changes = _CHANGED.setdefault(session_identity(spark), {})
     try:
+        with _CHANGING:
+            for name, value in wanted.items():
+                change = changes.setdefault(name, _Change(spark.conf.get(name, None)))
+                change.inside[own] = value
+                spark.conf.set(name, value)
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                conf.unset(name)
-            else:
-                conf.set(name, value)
+        with _CHANGING:
+            for name in [name for name, change in changes.items() if own in change.inside]:
+                change = changes[name]
+                del change.inside[own]
+                left = next(reversed(change.inside.values()), change.before)
+                if not change.inside:
+                    del changes[name]
+                if left is None:
+                    spark.conf.unset(name)
+                else:
+                    spark.conf.set(name, left)
+
+
+@dataclass
+class _Change:
+    """A setting that contexts have changed: what it was, and the value of each of them."""
+
+    before: str | None
+    inside: dict[object, str] = field(default_factory=dict)
+
+
+_CHANGING = threading.Lock()
+_CHANGED: dict[str, dict[str, _Change]] = {}
+"""By session, the settings that are changed at the moment."""
 
 
 def halt(

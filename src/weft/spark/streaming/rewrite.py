@@ -46,7 +46,7 @@ def rewritten_frame(
     delay = delay_ms(watermark, axis)
     event = f"timestamp_micros({axis.units()})"
 
-    kept = F.expr(f"NOT coalesce({guard.condition(axis.units())}, false)")
+    kept = F.expr(f"NOT coalesce({guard.condition(axis.units(), rounded=True)}, false)")
 
     def rows() -> DataFrame:
         # Every chain reads the rows separately; only the first one counts those that are set aside.

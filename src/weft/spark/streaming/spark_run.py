@@ -95,6 +95,7 @@ class SparkRun:
         self._given_up: StreamingQuery | None = None
         """The run for whose failure no query could be found responsible."""
         self._observed = (0, -1)
+        self._closing = threading.Lock()
         settings = versions.catalogue.settings
         self._ticker = Ticker(checkpoint, settings.idle, delivery.progress)
         self._ticks = (
@@ -132,8 +133,8 @@ class SparkRun:
             except Exception:
                 self._versions.now, self._versions.past = before
                 raise
-            if self._listener is not None:
-                self._listener.identity = str(self.query.id)
+            if (listener := self._listener) is not None:
+                listener.identity = str(self.query.id)
 
     def relaunch(self, probes: tuple[Column, ...] = ()) -> None:
         """Start it again with the current catalogue."""
@@ -176,13 +177,14 @@ class SparkRun:
 
     def close(self) -> None:
         """Stop listening to Spark, once it has reported on the last micro-batch."""
-        if self._listener is None:
+        with self._closing:  # the thread that stops the stream and those that wait for its end
+            listener, self._listener = self._listener, None
+        if listener is None:
             return
         ends = time.monotonic() + _REPORT
         while not self._delivery.log.is_complete and time.monotonic() < ends:
             time.sleep(0.02)
-        self.spark.streams.removeListener(self._listener)
-        self._listener = None
+        self.spark.streams.removeListener(listener)
 
     def _frame(self, version: Version) -> DataFrame:
         settings = version.catalogue.settings
@@ -255,13 +257,15 @@ class SparkRun:
     @property
     def last_report(self) -> Any:
         """Spark's last progress report; None if there is none yet."""
-        heard = None if self._listener is None else self._listener.last
+        listener = self._listener
+        heard = None if listener is None else listener.last
         return heard or self.query.lastProgress
 
     @property
     def reports(self) -> Any:
         """Progress reports that have not been taken yet; None if Spark cannot be listened to."""
-        return None if self._listener is None else self._listener.recent
+        listener = self._listener
+        return None if listener is None else listener.recent
 
     def log_reports(self) -> None:
         """Put Spark's reports into the log of micro-batches, if no listener does."""
