@@ -44,6 +44,6 @@ def test_contexts_nest(spark: SparkSession, conf: Any) -> None:
 def test_a_setting_that_spark_refuses_leaves_none_changed(spark: SparkSession, conf: Any) -> None:
     refused = {A: "1", "spark.sql.shuffle.partitions": "many"}
     before = conf.get("spark.sql.shuffle.partitions")
-    with pytest.raises(Exception, match="INVALID_CONF|shuffle"), settings(spark, refused):
+    with pytest.raises(Exception, match=r"shuffle\.partitions"), settings(spark, refused):
         pytest.fail("it was entered")
     assert (conf.get(A), conf.get("spark.sql.shuffle.partitions")) == ("own", before)

@@ -193,7 +193,11 @@ class Running:
         with self._lock:
             if failed is not self._run.query:
                 return True
-            return not self._stopped.is_set() and self._run.recover()
+            if self._stopped.is_set():
+                return False
+            recovered = self._run.recover()
+            self._news.look(self.status, self._mark)  # so that the next change does not hide it
+            return recovered
 
     # Changing queries.
 
