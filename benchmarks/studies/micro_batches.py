@@ -123,8 +123,8 @@ def native_run(spark: Any, folder: Path, queries: list[Query], name: str) -> tup
     return steady_seconds(started)
 
 
-def steady_seconds(queries: list[Any]) -> tuple[float, float]:
-    """The median micro-batch after the first two; with several queries, each counts its slowest."""
+def steady_seconds(queries: list[Any], after: int = 2) -> tuple[float, float]:
+    """The median micro-batch after the first few; with several queries, each counts its slowest."""
     by_batch: dict[int, list[float]] = {}
     empty: list[float] = []
     for query in queries:
@@ -132,7 +132,7 @@ def steady_seconds(queries: list[Any]) -> tuple[float, float]:
             seconds = progress["durationMs"]["triggerExecution"] / 1000.0
             if progress["numInputRows"] == 0:
                 empty.append(seconds)
-            elif progress["batchId"] >= 2:
+            elif progress["batchId"] >= after:
                 by_batch.setdefault(progress["batchId"], []).append(seconds)
     steady = statistics.median(max(some) for some in by_batch.values())
     return steady, max(empty, default=0.0)

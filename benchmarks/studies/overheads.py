@@ -7,6 +7,7 @@ compared with plain Spark's.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,17 +50,15 @@ def _points(
 ) -> Iterator[tuple[str, int, int, int, tuple[str, int], tuple[str, int]]]:
     """Name, rows and number of micro-batches, event time of one, and what weft and plain run."""
     minute = 60 * SECOND
-    yield "small", 10_000, 24, minute, ("weft", FEW), ("plain", 1)
+    yield "small", 10_000, 24, minute, ("stream", FEW), ("plain", 1)
     yield "batch", 1_000_000, 1, SPAN, ("batch", FEW), ("batch", 0)
-    yield "many", 400_000, 12 if full else 8, SPAN, ("weft", MOST), ("plain", 1)
+    yield "many", 400_000, 12 if full else 8, SPAN, ("stream", MOST), ("plain", 1)
     if full:
-        yield "large", 1_000_000, 12, SPAN, ("weft", MOST), ("plain", 0)
+        yield "large", 1_000_000, 12, SPAN, ("stream", MOST), ("plain", 0)
 
 
 def _forget(feed: Path) -> None:
     """Remove answers and checkpoints, so that the next run begins anew."""
-    import shutil
-
     for path in feed.parent.glob(f"{feed.name}-*"):
         shutil.rmtree(path, ignore_errors=True)
 

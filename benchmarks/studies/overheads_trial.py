@@ -7,16 +7,16 @@ prints its results as JSON in the last line.
 from __future__ import annotations
 
 import json
-import statistics
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from benchmarks.studies.micro_batches import FILES, SCHEMA
+from benchmarks.studies.micro_batches import SCHEMA, steady_seconds, stream_of
 from benchmarks.studies.scale_trial import DELAY, spark_session
 from benchmarks.studies.stream import AGGS, closed_by, differing, workload
+from benchmarks.support.harness import check
 from weft.query.query import Query
 from weft.query.window import Window
 
@@ -26,13 +26,13 @@ WARM = 4
 TUMBLING = Query("plain", aggs=AGGS, window=Window(range="1 minute"), by=["k"])
 
 
-def weft(spark: Any, folder: str, count: int) -> dict[str, Any]:
+def stream(spark: Any, folder: str, count: int) -> dict[str, Any]:
     """Weft on a stream, with its default sink."""
     import weft
     from weft.plan.time_axis import TimeAxis
 
     queries, out = workload(count), f"{folder}-weft"
-    loom = weft.Loom(_stream(spark, folder), time="ts", watermark=f"{DELAY} seconds")
+    loom = weft.Loom(stream_of(spark, Path(folder).parent), time="ts", watermark=f"{DELAY} seconds")
     for query in queries:
         loom.add(query)
     began = time.perf_counter()
@@ -41,12 +41,16 @@ def weft(spark: Any, folder: str, count: int) -> dict[str, Any]:
     first = _until(lambda: running.progress.batch >= 0, began)
     running.await_termination()
     rows = spark.read.schema(SCHEMA).parquet(folder)
+    closed = closed_by(rows)
     for query in (queries[0], queries[-1]):
         found = weft.read_results(spark, out, query.name)
-        wrong = differing(rows, found, query, TimeAxis("ts"), closed_by(rows))
-        if wrong:
-            raise AssertionError(wrong)
-    return {"start_s": started, "first_s": first, **_steady(running.last_query)}
+        wrong = differing(rows, found, query, TimeAxis("ts"), closed)
+        check(wrong is None, str(wrong))
+    return {
+        "start_s": started,
+        "first_s": first,
+        "batch_s": steady_seconds([running.last_query], WARM)[0],
+    }
 
 
 def plain(spark: Any, folder: str, count: int) -> dict[str, Any]:
@@ -60,7 +64,7 @@ def plain(spark: Any, folder: str, count: int) -> dict[str, Any]:
         batch.write.mode("overwrite").parquet(f"{out}/{number}")
         done.append(number)
 
-    rows = _stream(spark, folder)
+    rows = stream_of(spark, Path(folder).parent)
     began = time.perf_counter()
     frame, mode = rows.groupBy("k").agg({"*": "count", "x": "sum"}), "update"
     if count:
@@ -70,7 +74,7 @@ def plain(spark: Any, folder: str, count: int) -> dict[str, Any]:
     running = started.option("checkpointLocation", f"{out}-ck").trigger(availableNow=True).start()
     first = _until(lambda: bool(done), began)
     running.awaitTermination()
-    return {"first_s": first, **_steady(running)}
+    return {"first_s": first, "batch_s": steady_seconds([running], WARM)[0]}
 
 
 def batch(spark: Any, folder: str, count: int) -> dict[str, Any]:
@@ -92,30 +96,14 @@ def batch(spark: Any, folder: str, count: int) -> dict[str, Any]:
     answers = results.all().toArrow().num_rows
     first = time.perf_counter() - began
     wrong = differing(df, results[queries[0].name], queries[0], TimeAxis("ts"), None)
-    if wrong:
-        raise AssertionError(wrong)
+    check(wrong is None, str(wrong))
     return {"plan_s": planned, "first_s": first, "answers": answers}
-
-
-def _stream(spark: Any, folder: str) -> Any:
-    reader = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", FILES)
-    return reader.parquet(str(Path(folder)))
 
 
 def _until(is_so: Callable[[], bool], began: float) -> float:
     while not is_so():
         time.sleep(POLL)
     return time.perf_counter() - began
-
-
-def _steady(query: Any) -> dict[str, Any]:
-    """The median of the micro-batches with rows, after the first few."""
-    seconds = [
-        progress["durationMs"]["triggerExecution"] / 1000.0
-        for progress in query.recentProgress
-        if progress["numInputRows"]
-    ]
-    return {"batches": len(seconds), "batch_s": statistics.median(seconds[WARM:])}
 
 
 def main(text: str) -> None:

@@ -80,10 +80,9 @@ class CappedSessions(OpenSessions):
         goes_on = is_closed & (ending_check(sessions.starts, self.maximum) <= latest + self.gap)
         owner = group[rows[sessions.first]]
         # Once the session that began at a check is answered, no later row begins there.
-        check = checked - checked % self.maximum + self.maximum
-        checked[owner[is_closed & (sessions.starts == check[owner])]] = -FAR
+        checked[owner[is_closed & (sessions.starts == self._check(checked)[owner])]] = -FAR
         np.maximum.at(checked, owner[goes_on], latest[goes_on])
-        check = checked - checked % self.maximum + self.maximum
+        check = self._check(checked)
         going = np.zeros(len(checked), dtype=np.bool_)
         going[owner[~is_closed & (sessions.starts == check[owner])]] = True
         wanted = going | (checked + 2 * self.gap > watermark)
@@ -97,6 +96,10 @@ class CappedSessions(OpenSessions):
         spent = np.where(kept, 0, self.gap)
         table = table.set_column(table.column_names.index(SPENT), SPENT, pa.array(spent))
         self._put(table.filter(pa.array(kept | ended)).combine_chunks())
+
+    def _check(self, last: Int64) -> Int64:
+        """The check that ended a session with its last row at a time."""
+        return last - last % self.maximum + self.maximum
 
     def _closed(
         self, table: pa.Table, rows: Int64, sessions: Sessions, is_closed: npt.NDArray[np.bool_]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -15,6 +16,8 @@ from pyspark.sql import DataFrame
 
 from weft.plan.time_axis import TimeAxis
 from weft.sinks.files import locate
+
+Int64 = npt.NDArray[np.int64]
 
 FILES = 8
 """Most files whose footers are read, spread evenly over all files."""
@@ -73,11 +76,15 @@ def footers(df: DataFrame, axis: TimeAxis) -> Footers | None:
     return Footers(sum(rows) / share, sum(size) / share, min(known), max(known), looked)
 
 
-def first_rows(files: Sequence[str], columns: Sequence[str], most: int) -> pa.Table | None:
-    """Some columns of the first rows of each file, `most` in all; None if Arrow cannot group them.
+def groups_of_first_rows(
+    files: Sequence[str], keysets: Sequence[Sequence[str]], most: int
+) -> list[Int64] | None:
+    """How often each group occurs in the first rows of each file, `most` in all, by set of columns.
 
-    Columns of partitions are in the names of folders instead of the files.
+    None if Arrow cannot tell: columns of partitions are in the names of folders instead of the
+    files, types may differ from file to file, and some cannot be grouped by.
     """
+    columns = list(dict.fromkeys(name for keys in keysets for name in keys))
     found: list[pa.RecordBatch] = []
     try:
         for file in files:
@@ -88,11 +95,12 @@ def first_rows(files: Sequence[str], columns: Sequence[str], most: int) -> pa.Ta
                 if any(name not in kinds or pa.types.is_nested(kinds[name]) for name in columns):
                     return None
                 each = max(1, most // len(files))
-                found += islice(read.iter_batches(each, columns=list(columns)), 1)
-        tables = [_decoded(pa.Table.from_batches([batch])) for batch in found]
-        return pa.concat_tables(tables)
-    except (OSError, pa.ArrowException):  # also if types differ from file to file
+                found += islice(read.iter_batches(each, columns=columns), 1)
+        rows = pa.concat_tables([_decoded(pa.Table.from_batches([batch])) for batch in found])
+        counted = [rows.group_by(list(keys)).aggregate([([], "count_all")]) for keys in keysets]
+    except (OSError, pa.ArrowException):
         return None
+    return [table["count_all"].to_numpy() for table in counted]
 
 
 def _decoded(table: pa.Table) -> pa.Table:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -17,9 +16,14 @@ from weft.query.duration import MICROSECONDS
 from weft.query.query import Query
 from weft.query.sql.select.nodes import unquoted
 from weft.query.syntax.reader import read_expression
-from weft.query.syntax.tree import Name
+from weft.query.syntax.tree import Name, Node
 from weft.spark.batch.choice import is_nested
-from weft.spark.batch.footers import Footers, first_rows, footers, has_rows_of_files
+from weft.spark.batch.footers import (
+    Footers,
+    footers,
+    groups_of_first_rows,
+    has_rows_of_files,
+)
 from weft.spark.batch.fragments import FRAGMENT, fragment_plan, with_fragments
 
 Int64 = npt.NDArray[np.int64]
@@ -100,36 +104,23 @@ def _of_files(
     """Estimate without Spark, whose first job takes seconds; None if that takes expressions."""
     predicates = {query.predicate for query in queries}
     every = {tuple(k.expression for k in q.keys) for q in queries if q.predicate is None}
-    columns: dict[str, str] = {}
-    for key in dict.fromkeys(key for keys in keysets for key in keys):
-        node = read_expression(key)
-        if not isinstance(node, Name) or len(node.parts) > 1:
-            return None
-        columns[key] = unquoted(node.parts[0])
     if len(predicates) > 2 or not every.issuperset(keysets):
         return None
-    groups: list[float] = []
-    if columns:
-        looked = first_rows(told.files, [*dict.fromkeys(columns.values())], _LOOKED)
-        if looked is None:
-            return None
-        try:
-            counts = [group_counts(looked, [columns[key] for key in keys]) for keys in keysets]
-        except pa.ArrowException:  # a type that Arrow does not group by
-            return None
-        groups = [estimated_groups(some, told.rows) for some in counts]
+    nodes = [[read_expression(key) for key in keys] for keys in keysets]
+    columns = [[_column(node) for node in some] for some in nodes]
+    named = [[name for name in some if name is not None] for some in columns]
+    if named != columns:
+        return None
+    counts = groups_of_first_rows(told.files, named, _LOOKED) if named else []
+    if counts is None:
+        return None
+    groups = [estimated_groups(some, told.rows) for some in counts]
     return _measured(axis, round(told.rows), told.first, told.last, keysets, groups, None)
 
 
-def group_counts(table: pa.Table, columns: Sequence[str]) -> Int64:
-    """How often each combination of values occurs.
-
-    >>> sorted(group_counts(pa.table({"a": [1, 1, None]}), ["a"]).tolist())
-    [1, 2]
-    """
-    counted = table.group_by(list(columns)).aggregate([([], "count_all")])
-    found: Int64 = counted["count_all"].to_numpy()
-    return found
+def _column(node: Node) -> str | None:
+    """The column that an expression is; None if it is more."""
+    return unquoted(node.parts[0]) if isinstance(node, Name) and len(node.parts) == 1 else None
 
 
 def _estimated(

@@ -62,26 +62,14 @@ def launch(
     wanted |= (_UNBOUND if narrow else {}) | (_NO_EMPTY if eager else {})
     with _LAUNCHING:
         files = file_settings(source.sparkSession, checkpoint)
-        return _launched(frame, source, deliver, checkpoint, trigger, wanted, files)
-
-
-def _launched(
-    frame: Callable[[], DataFrame],
-    source: DataFrame,
-    deliver: Callable[[DataFrame, int], None],
-    checkpoint: str,
-    trigger: Trigger,
-    wanted: Mapping[str, str],
-    files: Mapping[str, str],
-) -> StreamingQuery:
-    # The stream runs in a copy of the session that is made when it starts. But its sources, which
-    # write logs, use the settings of the session itself, and are created slightly later.
-    with settings(source.sparkSession, {**wanted, **files}):
-        writer = frame().writeStream.foreachBatch(deliver)
-        writer = writer.option("checkpointLocation", checkpoint)
-        query = writer.trigger(**dict(trigger.options)).start()
-        if files:
-            _await_sources(query)
+        # The stream runs in a copy of the session that is made when it starts. But its sources,
+        # which write logs, use the settings of the session itself, and are created slightly later.
+        with settings(source.sparkSession, wanted | files):
+            writer = frame().writeStream.foreachBatch(deliver)
+            writer = writer.option("checkpointLocation", checkpoint)
+            query = writer.trigger(**dict(trigger.options)).start()
+            if files:
+                _await_sources(query)
     return query
 
 
@@ -101,8 +89,7 @@ def settings(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
     Contexts of several threads may overlap: the last one restores what was before the first.
     """
     own = object()
-    with _CHANGING:
-        changes = _CHANGED.setdefault(session_identity(spark), {})
+    changes = _CHANGED.setdefault(session_identity(spark), {})
     try:
         with _CHANGING:
             for name, value in wanted.items():
